@@ -192,7 +192,10 @@ def _size(text: str) -> _Asked:
         return _about(match, f"how {match['how']} {match['be']} {match['np']}?")
     if match := _WEIGHS.fullmatch(text):
         return _about(match, f"how much {'did' if match['verb'] == 'weighed' else _do(match)} {match['np']} weigh?")
-    return _about(match, f"what {match['be']} {match['np']}?") if (match := _VALUE.fullmatch(text)) else None
+    if match := _VALUE.fullmatch(text):
+        bare = match["be"] == "is" and not re.match(r"(?:the|an?|your)\b|\S+[A-Z]", match["np"])
+        return _about(match, f"what {match['be']} {'the ' if bare else ''}{match['np']}?")
+    return None
 
 
 def _where(text: str) -> _Asked:
@@ -217,7 +220,9 @@ def _way(text: str) -> _Asked:
 
 def _allowed(text: str) -> _Asked:
     match = _ALLOWED.fullmatch(text)
-    return match and _about(match, f"{match['modal']} {match['np']} {match['do']}?")
+    if match is None:
+        return None
+    return _about(match, f"{'may' if match['modal'] == 'must' else match['modal']} {match['np']} {match['do']}?")
 
 
 def _about(match: re.Match[str], question: str) -> _Asked:

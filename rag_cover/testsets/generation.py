@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, product, zip_longest
+from itertools import chain, combinations, islice, product, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from rag_cover.english.words import content_words
 from rag_cover.errors import InvalidValueError
 from rag_cover.model_calls import ask_probabilities
 from rag_cover.questions import Passage, prepend_title
-from rag_cover.testsets.documents import HEADINGS
+from rag_cover.testsets.named_things import points_back
 from rag_cover.testsets.question_rules import ask_about
 from rag_cover.testsets.questions import GoldStatement, TestsetQuestion
 
@@ -36,6 +36,8 @@ __all__ = ["Shares", "Testset", "TestsetMaker", "candidates_by_rules"]
 
 DEPTH = 8
 _SAME = 0.9
+_TWICE = 0.8
+"""The least cosine of two questions that ask for one thing."""
 _COPIED = 0.9
 _BLOCK = 48
 _ATTEMPTS = 40
@@ -46,6 +48,8 @@ _SWAPPED = frozenset({"what does", "purpose", "cost", "duration", "when", "how o
 _ALIKE = 0.25
 """The least cosine of two things of which one is asked what is said of the other."""
 _NAME = re.compile(r"(?<![.!?:] )(?<!^)(?<!\n)\b[A-Z][a-z]+\b")
+_NO_SOURCE = re.compile(r"\b(?:change(?:s|log)|history|release[ _-]?notes|news|authors|licen[cs]e)\b", re.IGNORECASE)
+"""Documents that nobody asks about: what they say is out of date, or no matter of the subject."""
 _COMMON_WORD = re.compile(r"(?<![.!?:] )(?<!^)\b[a-z]+\b")
 
 
@@ -121,10 +125,13 @@ def candidates_by_rules(passages: Sequence[Passage], *, seed: int = 0) -> Iterat
     names = frozenset(word for word, count in capital.items() if count > small[word.lower()])
     by_rule: dict[str, list[QuestionCandidate]] = {}
     for passage in passages:
-        title = (passage.title or "").split(HEADINGS)[-1]
-        source = StatementSource("passage", passage.key, passage.text, passage.key, title)
-        for said in statements_in(source):
+        if _NO_SOURCE.search(_document(passage)):
+            continue
+        for said in statements_in(StatementSource("passage", passage.key, passage.text, passage.key)):
+            before = passage.text[: said.start]
             for asked in ask_about(said.text, common=common, names=names):
+                if points_back(asked.question, asked.about, before):
+                    continue
                 gold = GoldStatement(asked.question, said.text, passage, said.fragment)
                 by_rule.setdefault(asked.rule, []).append(QuestionCandidate(gold, f"rule:{asked.rule}", asked.about))
     rng = random.Random(seed)  # noqa: S311  # a sample, not a secret
@@ -283,6 +290,10 @@ def _rule(candidate: QuestionCandidate) -> str:
     return candidate.made_by.removeprefix("rule:")
 
 
+def _document(passage: Passage) -> str:
+    return str(passage.metadata.get("document") or passage.title or "")
+
+
 def _can_swap(one: QuestionCandidate, other: QuestionCandidate) -> bool:
     """Return whether two candidates are about things of two passages that a question can take in each other's place."""
     first, second = one.about or "", other.about or ""
@@ -293,19 +304,21 @@ def _can_swap(one: QuestionCandidate, other: QuestionCandidate) -> bool:
 
 
 def _join_linked(accepted: Sequence[_Accepted], n: int) -> list[tuple[_Accepted, _Accepted]]:
-    """Pair questions about different passages, one of which retrieval finds for the other, the most alike first.
+    """Pair questions about different passages that retrieval finds for each other, those of one document first.
 
-    Each question is in one pair at most.
+    Of these the most alike come first, but those that ask for one thing twice. Each question is in one pair at most.
     """
+    found = [({passage.key for passage in each.near}, each.candidate.gold.passage) for each in accepted]
     linked = [
-        (float(one.vector @ other.vector), at, place)
-        for at, one in enumerate(accepted)
-        for place, other in enumerate(accepted)
-        if other.candidate.gold.passage.key in {passage.key for passage in one.near} - {one.candidate.gold.passage.key}
+        (_document(mine) != _document(theirs), -float(accepted[at].vector @ accepted[place].vector), at, place)
+        for (at, (near, mine)), (place, (other_near, theirs)) in combinations(enumerate(found), 2)
+        if mine.key != theirs.key and theirs.key in near and mine.key in other_near
     ]
     joined: list[tuple[_Accepted, _Accepted]] = []
     used: set[int] = set()
-    for _, at, place in sorted(linked, key=lambda link: (-link[0], link[1:])):
+    for _, opposite, at, place in sorted(linked):
+        if -opposite > _TWICE:
+            continue
         if len(joined) < n and not used & {at, place}:
             used |= {at, place}
             joined.append((accepted[at], accepted[place]))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from rag_cover.english.lexicon import ALL_PREPOSITIONS, QUESTION_WORDS
+from rag_cover.english.lexicon import ALL_PREPOSITIONS, FUNCTION_WORDS, QUESTION_WORDS, one_of
 from rag_cover.english.noun_phrases import is_noun_phrase
 from rag_cover.english.words import words_of
 
-__all__ = ["ACTIVE_VERBS", "NOUN_PHRASE", "PERSONS", "POINTING", "names_something"]
+__all__ = ["ACTIVE_VERBS", "NOUN_PHRASE", "PERSONS", "POINTING", "names_something", "points_back"]
 
 _GENERIC = frozenset(
     words_of(
@@ -18,12 +18,15 @@ _GENERIC = frozenset(
         number process system problem idea reason approach feature change changes work data information rest latter
         former following same other field fields string project note module package tool model program application team
         company story film book song album people person part parts line lines output input key keys version behavior
-        behaviour setting settings error errors"""
+        behaviour setting settings error errors format formats supported available possible valid effect effects issue issues
+        limit limits step steps"""
     )
 )
 """Nouns that name nothing without more words."""
 POINTING = re.compile(
-    r"\b(?:this|that|these|those|such|above|below|following|here|there|it|its|they|them|their|he|she|his|her)\b", re.IGNORECASE
+    r"""\b(?:this|that|these|those|such|above|below|following|here|there|it|its|they|them|their|he|she|his|her|also|still|instead
+    |actually|otherwise|again|further|another|other|others|rest|same|too|of\ course)\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
 """Words that point to something outside of a question."""
 PERSONS = frozenset(
@@ -60,8 +63,25 @@ _OPENERS = (ALL_PREPOSITIONS | QUESTION_WORDS) | frozenset(
     )
 )
 """Words that what a question is about does not begin with."""
+_THE_NOUN = re.compile(rf"\bthe ([a-z-]+)(?=\?|,| {one_of(FUNCTION_WORDS)}\b)")
+_ONLY_THE_NOUN = re.compile(r"^the ([a-z-]+)$")
 NOUN_PHRASE = r"(?P<np>[\w`\"'’.()/+-]+(?:\s[\w`\"'’.()/+-]+){0,5}?)"
 """The pattern of one to six words that may be a noun phrase, as the group ``np``."""
+
+
+def points_back(question: str, about: str | None, before: str) -> bool:
+    """Return whether a question speaks of "the counter" where the text before what answers it says of which.
+
+    A thing that is "the …" from the start, such as the library of a library's page, points to nothing.
+
+    >>> points_back("Where is the counter stored?", "the counter", "Each client keeps a nonce counter. ")
+    True
+    >>> points_back("When does the library close?", "the library", "The library opens at nine. ")
+    False
+    """
+    nouns = {*_THE_NOUN.findall(question), *_ONLY_THE_NOUN.findall(about or "")}
+    text = before.replace("The ", "the ")
+    return any(re.search(rf"(?<!\bthe )\b{re.escape(noun.removesuffix('s'))}s?\b", text) for noun in nouns)
 
 
 def names_something(phrase: str) -> bool:

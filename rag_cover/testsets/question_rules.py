@@ -21,8 +21,8 @@ from rag_cover.testsets.named_things import ACTIVE_VERBS, NOUN_PHRASE, PERSONS, 
 __all__ = ["RULES", "AskedStatement", "ask_about"]
 
 _FEWEST_NEW_WORDS = 2
-_BRIEFLY_ANSWERED = frozenset({"passive", "who made", *AMOUNT_RULES})
-"""Rules whose questions a single new word answers."""
+_NEW_WORDS = dict.fromkeys(("passive", "who made", *AMOUNT_RULES), 1) | {"allowed": 0}
+"""The least words of a statement that are not in its question, where a single one answers, or a yes or no."""
 _WORDS = range(4, 26)
 
 _PLURAL_VERBS = {base: base for base in ACTIVE_VERBS.values()}
@@ -54,7 +54,18 @@ _YOU_SHOULD = re.compile(
 _VERB_WITH_OBJECT = re.compile(r"(?P<verb>[a-z]+[a-rt-z]) (?:it|them|the|your|an?|all|any|us|this)\b")
 _STATES = re.compile(r"\w+ (?:is|are|was|were|of)\b")
 _NO_VERBS = ALL_PREPOSITIONS | frozenset(words_of("the a an your and or if all both only not then half what until while than"))
+_UNFINISHED = re.compile(
+    r"\b(?:below|above|following|as follows|also|this (?:paragraph|section|page|way))\b|:\s*$", re.IGNORECASE
+)
+"""What a statement points to, or ends with, that says the answer elsewhere."""
+_EMPTY = re.compile(r"(?:an? (?:number|variety|range|set|lot) of|several|various|many|multiple|different|some)\b")
+"""How an answer begins that only says how many."""
+_FORBIDS = re.compile(r"(?:do not|don['’]t|never|avoid)\b")
+_IDIOM = re.compile(r"(?:care|place|part|advantage|effect|into|over|account|precedence)\b")
+"""What follows "takes" in an idiom."""
 _HAS_MODAL = re.compile(r"\b(?:should|must|is|are|was|were)\b")
+_IS_TOO = re.compile(r"^(?:\S+ ){1,4}(?:is|are|was|were) (?:too|probably|likely|usually|often|perhaps|not)\b")
+"""A cause, which answers no question for what happens."""
 _TWO_CLAUSES = re.compile(r"\byou \w+ .*\byou (?:must|can|may|should|will)\b")
 _PRONOUN_ONE = re.compile(r"\b(?:an?|another|the|new|old|older|other|same|different) ones?\b", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:was|were|had|did|came|went|became|began)\b")
@@ -63,8 +74,8 @@ _LABEL = re.compile(r"[A-Z][\w'’ -]{1,40}: (?=[A-Z])")
 _GROUPS = frozenset(
     words_of(
         """team office department board committee council desk service agency ministry government bank university company court
-parliament police staff manager engineer doctor radiologist nurse driver teacher parent parents owner landlord administrator
-caretaker operator inspector technician librarian secretary treasurer chairman volunteer volunteers"""
+        parliament police staff manager engineer doctor radiologist nurse driver teacher parent parents owner landlord
+        administrator caretaker operator inspector technician librarian secretary treasurer chairman volunteer volunteers"""
     )
 )
 
@@ -100,16 +111,14 @@ def ask_about(
     text = _lower_first(_LABEL.sub("", statement.strip(), count=1).rstrip(".!").strip(), common, names)
     for rule, make in RULES.items():
         asked = make(text)
-        if asked is not None and _is_sound(
-            asked[0], statement, fewest_new=1 if rule in _BRIEFLY_ANSWERED else _FEWEST_NEW_WORDS
-        ):
+        if asked is not None and _is_sound(asked[0], statement, fewest_new=_NEW_WORDS.get(rule, _FEWEST_NEW_WORDS)):
             question = _lower_unknown(asked[0], asked[1], names)
             yield AskedStatement(capitalise(question), statement, rule, asked[1])
 
 
 def _is_sound(question: str, statement: str, *, fewest_new: int) -> bool:
     """Return whether a question points to nothing outside, and the statement says more than it."""
-    points = POINTING.search(question) or _PRONOUN_ONE.search(question)
+    points = POINTING.search(question) or _PRONOUN_ONE.search(question) or _UNFINISHED.search(statement)
     fits = len(question.split()) in _WORDS and not points and question.count("(") == question.count(")")
     is_new = len(content_words(statement) - content_words(question)) >= fewest_new
     return fits and question.count("`") % 2 == 0 and is_new
@@ -122,7 +131,7 @@ def _how(text: str) -> _Asked:
     match = re.fullmatch(
         r"(?:[Ii]n order )?[Tt]o (?!be\b|an?\b|the\b|my\b|any\b|some\b)(?P<do>[a-z]+ [^,:;]{3,80}), (?P<by>[a-z].+)", text
     )
-    if match is None or _HAS_MODAL.search(match["do"]):
+    if match is None or _HAS_MODAL.search(match["do"]) or not _is_advice(match["by"]) or _FORBIDS.match(match["by"]):
         return None
     return f"how do you {match['do']}?", None
 
@@ -145,6 +154,8 @@ def _if(text: str) -> _Asked:
     if goal := _GOAL.match(match["clause"]):
         return f"how do you {match['clause'][goal.end() :]}?", None
     asked = "what happened" if _PAST.search(match["then"]) else "what happens"
+    if _IS_TOO.search(match["then"]):
+        return None
     if _is_advice(match["then"]):
         asked = "what should you do"
     return f"{asked} {match['word'].lower()} {match['clause']}?", None
@@ -187,6 +198,10 @@ def _purpose(text: str) -> _Asked:
     return f"what {match['be']} {match['np']} {tail}?", match["np"]
 
 
+_NOT_PLACED = frozenset(words_of("written used implemented expressed measured given described called coded based shown listed"))
+"""Participles after which "in" says no place."""
+
+
 def _passive(text: str) -> _Asked:
     done = rf"(?!not\b|never\b){_ADVERB}(?P<done>{_PARTICIPLE}) (?P<link>by|in|on|at|when|if|with)"
     match = re.fullmatch(rf"{NOUN_PHRASE} (?P<be>is|are|was|were) {done} (?P<rest>.+)", text)
@@ -195,22 +210,33 @@ def _passive(text: str) -> _Asked:
     asked = f"{match['be']} {match['np']} {match['done']}"
     link, rest = match["link"], match["rest"]
     found = None
-    if link == "by" and re.match(r"(?:\w+ly )?[a-z]+ing\b", rest):
+    if link == "by" and _says_how(rest) and _who_or_what(link, rest) == "what":
         found = f"how {asked}?"
     elif link in {"by", "with"} and match["done"] not in {"followed", "affected"}:
         found = f"{_who_or_what(link, rest)} {asked} {link}?"
     elif link in {"in", "on"} and re.match(_DATE, rest):
         found = f"when {asked}?"
-    elif link in {"in", "at"} and match["done"] not in {"written", "used"} and re.match(r"(?:the )?[A-Z]", rest):
+    elif link in {"in", "at"} and match["done"] not in _NOT_PLACED and re.match(r"(?:the )?[A-Z]", rest):
         found = f"where {asked}?"
     elif link in {"when", "if"}:
         found = f"when {asked}?"
     return (found, match["np"]) if found else None
 
 
+_MEANS = re.compile(
+    r"(?:e-?mail|mail|post|phone|telephone|letter|courier|hand|card|cheque|cash|(?:bank )?transfer|direct debit|push button|fax"
+    r"|text message|train|bus|car|ship|boat|air|sea|bike|bicycle)\b"
+)
+
+
+def _says_how(rest: str) -> bool:
+    """Return whether what follows "by" is an action ("pressing the button") or a means ("email")."""
+    return re.match(r"(?:\w+ly )?[a-z]+ing\b", rest) is not None or _MEANS.match(rest) is not None
+
+
 def _who_or_what(link: str, rest: str) -> str:
     agent = re.split(r"[,;:]|\b(?:who|which|that|in|on|at|for|of|and)\b", rest)[0]
-    return "who" if link == "by" and (PERSONS | _GROUPS).intersection(words_of(agent)) else "what"
+    return "who" if link == "by" and (PERSONS | _GROUPS | frozenset(PEOPLE)).intersection(words_of(agent)) else "what"
 
 
 def _what_does(text: str) -> _Asked:
@@ -218,7 +244,8 @@ def _what_does(text: str) -> _Asked:
     match = re.fullmatch(rf"{NOUN_PHRASE} {_ADVERB}{verb} {_NO_OBJECT}(?P<rest>.{{6,}})", text)
     if match is None or not names_something(match["np"]):
         return None
-    if match["verb"].startswith("take") and begins_with_amount(match["rest"]):
+    takes = match["verb"].startswith("take") and (begins_with_amount(match["rest"]) or _IDIOM.match(match["rest"]))
+    if takes or _EMPTY.match(match["rest"]):
         return None
     plural = is_plural(match["np"])
     base = (_PLURAL_VERBS if plural else ACTIVE_VERBS).get(match["verb"])
@@ -263,6 +290,8 @@ def _lower_first(text: str, common: AbstractSet[str], names: AbstractSet[str]) -
     """Write the first word in small letters where it is no name."""
     first, space, rest = text.partition(" ")
     small = first.lower()
+    if rest[:1].isupper() and small not in _NO_NAMES:
+        return text
     is_known = first not in names and not common.isdisjoint({small, f"{small}s", small.removesuffix("s")})
     is_plain_plural = first not in names and is_plural(small) and (words_of(rest) or [""])[0] in _PLURAL_VERBS_AFTER
     is_common = small in _NO_NAMES or is_known or is_plain_plural

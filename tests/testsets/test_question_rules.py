@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_cover.testsets.named_things import points_back
 from rag_cover.testsets.question_rules import ask_about
 
 
@@ -56,3 +57,32 @@ def test_a_common_word_that_begins_a_statement_is_written_small_and_a_name_is_no
 @given(st.text(max_size=300))
 def test_any_text_gives_questions_that_end_in_a_question_mark(text: str) -> None:
     assert all(each.question.endswith("?") and each.statement == text for each in ask_about(text))
+
+
+@pytest.mark.parametrize(
+    ("statement", "questions"),
+    [
+        ("A reminder is sent by email 60 days beforehand.", ["How is a reminder sent?"]),
+        ("The lamp is dimmed by pressing the upper button.", ["How is the lamp dimmed?"]),
+        ("The workshop is run by volunteers.", ["Who is the workshop run by?"]),
+        ("The hash index is implemented in C for speed.", []),
+        ("The tool consists of a number of commands.", []),
+        ("To reduce its size, the program compresses every chunk.", []),
+        ("To reach the summit, take the path along the ridge.", ["How do you reach the summit?"]),
+        ("If the window soots up, the wood is too damp.", []),
+        ("If your suitcase is missing, report it at the counter.", ["What should you do if your suitcase is missing?"]),
+        ("When the men came home, the squad was dissolved.", ["What happened when the men came home?"]),
+        ("The archive name must not end in a dot.", ["May the archive name end in a dot?"]),
+        ("The cache requires the options listed below.", []),
+        ("The present cache also requires a lock file.", []),
+    ],
+)
+def test_the_question_word_fits_what_the_statement_answers(statement: str, questions: list[str]) -> None:
+    assert asked(statement) == questions
+
+
+def test_a_thing_that_the_text_before_tells_from_others_is_no_subject_of_a_question() -> None:
+    assert points_back("Where is the counter stored?", "the counter", "Each client keeps a nonce counter.")
+    assert points_back("How can you reverse the upgrade?", None, "An upgrade sets a flag. ")
+    assert not points_back("When does the library close?", "the library", "The library opens at nine.")
+    assert not points_back("How long is the late fee due?", "the late fee", "A fee is charged.")
