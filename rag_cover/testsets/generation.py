@@ -178,7 +178,7 @@ class TestsetMaker:
         left = iter(candidates)
         while len(accepted) < wanted and (block := list(islice(left, _BLOCK))):
             accepted += self._accept(block)
-        joined = _join_linked(accepted, multis)
+        joined = _join_linked(accepted, multis, Counter(map(_document, self._passages)))
         used = {id(each) for pair in joined for each in pair}
         rest = [each for each in accepted if id(each) not in used][:singles]
         swapped = self._swap(accepted, unanswerables, random.Random(seed))  # noqa: S311  # a sample, not a secret
@@ -303,26 +303,32 @@ def _can_swap(one: QuestionCandidate, other: QuestionCandidate) -> bool:
     return elsewhere and is_plural(first) == is_plural(second) and first[:1].isupper() == second[:1].isupper()
 
 
-def _join_linked(accepted: Sequence[_Accepted], n: int) -> list[tuple[_Accepted, _Accepted]]:
-    """Pair questions about different passages that retrieval finds for each other, those of one document first.
+def _join_linked(accepted: Sequence[_Accepted], n: int, sizes: Mapping[str, int]) -> list[tuple[_Accepted, _Accepted]]:
+    """Pair questions about different passages that retrieval finds for each other: of one document, where it has several.
 
-    Of these the most alike come first, but those that ask for one thing twice. Each question is in one pair at most.
+    The most alike come first, but those that ask for one thing twice. Each question is in one pair at most. ``sizes`` are the
+    numbers of passages of the documents.
     """
     found = [({passage.key for passage in each.near}, each.candidate.gold.passage) for each in accepted]
     linked = [
-        (_document(mine) != _document(theirs), -float(accepted[at].vector @ accepted[place].vector), at, place)
+        (-float(accepted[at].vector @ accepted[place].vector), at, place)
         for (at, (near, mine)), (place, (other_near, theirs)) in combinations(enumerate(found), 2)
-        if mine.key != theirs.key and theirs.key in near and mine.key in other_near
+        if mine.key != theirs.key and theirs.key in near and mine.key in other_near and _go_together(mine, theirs, sizes)
     ]
     joined: list[tuple[_Accepted, _Accepted]] = []
     used: set[int] = set()
-    for _, opposite, at, place in sorted(linked):
+    for opposite, at, place in sorted(linked):
         if -opposite > _TWICE:
             continue
         if len(joined) < n and not used & {at, place}:
             used |= {at, place}
             joined.append((accepted[at], accepted[place]))
     return joined
+
+
+def _go_together(one: Passage, other: Passage, sizes: Mapping[str, int]) -> bool:
+    first, second = _document(one), _document(other)
+    return first == second or min(sizes[first], sizes[second]) == 1
 
 
 def _single(accepted: _Accepted) -> TestsetQuestion:

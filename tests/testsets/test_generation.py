@@ -216,3 +216,23 @@ def test_questions_of_a_model_pass_the_same_filters_and_what_could_not_be_read_i
 
 def _candidates(question: str, passage: Passage) -> list[QuestionCandidate]:
     return [QuestionCandidate(GoldStatement(question, passage.text, passage, passage.text), "rule:test")]
+
+
+def test_questions_of_two_documents_that_have_several_passages_are_not_joined() -> None:
+    def of(document: str, text: str) -> Passage:
+        return Passage(text, id=text, metadata={"document": document})
+
+    apart = [
+        of("bus", "The day pass costs 12 euros and is sold on the bus."),
+        of("bus", "The driver speaks through the microphone beside the wheel."),
+        of("pool", "The season ticket costs 90 euros at the desk."),
+        of("pool", "The water is heated by the sun from May on."),
+    ]
+
+    made = maker(apart).make(candidates_by_rules(apart), 2, shares=Shares(multi=1, unanswerable=0))
+    alone = [apart[0], apart[2]]
+    joined = maker(alone).make(candidates_by_rules(alone), 1, shares=Shares(multi=1, unanswerable=0))
+
+    pairs = [{passage.metadata["document"] for passage in each.passages} for each in made.questions if each.kind == "multi"]
+    assert {"bus", "pool"} not in pairs
+    assert [{passage.metadata["document"] for passage in each.passages} for each in joined.questions] == [{"bus", "pool"}]
