@@ -41,6 +41,8 @@ _TWICE = 0.8
 _COPIED = 0.9
 _BLOCK = 48
 _ATTEMPTS = 40
+_MORE = 3
+"""How many times as many questions as are needed are made at most, to find two that go together."""
 _UNSUPPORTED = 0.5
 """How far below the judge's cut every nearest passage of an unanswerable question lies."""
 _SWAPPED = frozenset({"what does", "purpose", "cost", "duration", "when", "how often", "how many", "size", "where"})
@@ -176,9 +178,13 @@ class TestsetMaker:
         wanted = singles + 2 * multis
         accepted: list[_Accepted] = []
         left = iter(candidates)
-        while len(accepted) < wanted and (block := list(islice(left, _BLOCK))):
+        sizes = Counter(map(_document, self._passages))
+        joined: list[tuple[_Accepted, _Accepted]] = []
+        while len(accepted) < wanted or (len(joined) < multis and len(accepted) < _MORE * wanted):
+            if not (block := list(islice(left, _BLOCK))):
+                break
             accepted += self._accept(block)
-        joined = _join_linked(accepted, multis, Counter(map(_document, self._passages)))
+            joined = _join_linked(accepted, multis, sizes)
         used = {id(each) for pair in joined for each in pair}
         rest = [each for each in accepted if id(each) not in used][:singles]
         swapped = self._swap(accepted, unanswerables, random.Random(seed))  # noqa: S311  # a sample, not a secret
