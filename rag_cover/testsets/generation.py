@@ -310,7 +310,7 @@ def _can_swap(one: QuestionCandidate, other: QuestionCandidate) -> bool:
 
 
 def _join_linked(accepted: Sequence[_Accepted], n: int, sizes: Mapping[str, int]) -> list[tuple[_Accepted, _Accepted]]:
-    """Pair questions about different passages that retrieval finds for each other: of one document, where it has several.
+    """Pair questions about different passages, one of which retrieval finds for the other: of one document, if it has several.
 
     The most alike come first, but those that ask for one thing twice. Each question is in one pair at most. ``sizes`` are the
     numbers of passages of the documents.
@@ -319,7 +319,7 @@ def _join_linked(accepted: Sequence[_Accepted], n: int, sizes: Mapping[str, int]
     linked = [
         (-float(accepted[at].vector @ accepted[place].vector), at, place)
         for (at, (near, mine)), (place, (other_near, theirs)) in combinations(enumerate(found), 2)
-        if mine.key != theirs.key and theirs.key in near and mine.key in other_near and _go_together(mine, theirs, sizes)
+        if mine.key != theirs.key and (theirs.key in near or mine.key in other_near) and _go_together(mine, theirs, sizes)
     ]
     joined: list[tuple[_Accepted, _Accepted]] = []
     used: set[int] = set()
