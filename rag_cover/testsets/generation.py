@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations, islice, product, zip_longest
+from itertools import chain, combinations, islice, product, takewhile, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from rag_cover.english.words import content_words
 from rag_cover.errors import InvalidValueError
 from rag_cover.model_calls import ask_probabilities
 from rag_cover.questions import Passage, prepend_title
+from rag_cover.testsets.documents import HEADINGS
 from rag_cover.testsets.named_things import points_back
 from rag_cover.testsets.question_rules import ask_about
 from rag_cover.testsets.questions import GoldStatement, TestsetQuestion
@@ -41,7 +42,7 @@ _TWICE = 0.8
 _COPIED = 0.9
 _BLOCK = 48
 _ATTEMPTS = 40
-_MORE = 3
+_MORE = 2
 """How many times as many questions as are needed are made at most, to find two that go together."""
 _UNSUPPORTED = 0.5
 """How far below the judge's cut every nearest passage of an unanswerable question lies."""
@@ -312,24 +313,34 @@ def _can_swap(one: QuestionCandidate, other: QuestionCandidate) -> bool:
 def _join_linked(accepted: Sequence[_Accepted], n: int, sizes: Mapping[str, int]) -> list[tuple[_Accepted, _Accepted]]:
     """Pair questions about different passages, one of which retrieval finds for the other: of one document, if it has several.
 
-    The most alike come first, but those that ask for one thing twice. Each question is in one pair at most. ``sizes`` are the
-    numbers of passages of the documents.
+    Those under the most headings together come first, then the most alike, but none that ask for one thing twice. Each
+    question is in one pair at most. ``sizes`` are the numbers of passages of the documents.
     """
     found = [({passage.key for passage in each.near}, each.candidate.gold.passage) for each in accepted]
     linked = [
-        (-float(accepted[at].vector @ accepted[place].vector), at, place)
+        (-_shared_headings(mine, theirs), -float(accepted[at].vector @ accepted[place].vector), at, place)
         for (at, (near, mine)), (place, (other_near, theirs)) in combinations(enumerate(found), 2)
         if mine.key != theirs.key and (theirs.key in near or mine.key in other_near) and _go_together(mine, theirs, sizes)
     ]
     joined: list[tuple[_Accepted, _Accepted]] = []
     used: set[int] = set()
-    for opposite, at, place in sorted(linked):
+    for _, opposite, at, place in sorted(linked):
         if -opposite > _TWICE:
             continue
         if len(joined) < n and not used & {at, place}:
             used |= {at, place}
             joined.append((accepted[at], accepted[place]))
     return joined
+
+
+def _shared_headings(one: Passage, other: Passage) -> int:
+    """Count the headings, from the first on, that two passages stand under.
+
+    >>> _shared_headings(Passage("a", title=f"Guide{HEADINGS}Install{HEADINGS}Linux"), Passage("b", title="Guide"))
+    1
+    """
+    pairs = zip((one.title or "").split(HEADINGS), (other.title or "").split(HEADINGS), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1] != "", pairs))
 
 
 def _go_together(one: Passage, other: Passage, sizes: Mapping[str, int]) -> bool:

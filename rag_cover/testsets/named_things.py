@@ -19,7 +19,7 @@ _GENERIC = frozenset(
         former following same other field fields string project note module package tool model program application team
         company story film book song album people person part parts line lines output input key keys version behavior
         behaviour setting settings error errors format formats supported available possible valid effect effects issue issues
-        limit limits step steps"""
+        limit limits step steps exception exceptions setup test tests"""
     )
 )
 """Nouns that name nothing without more words."""
