@@ -41,6 +41,9 @@ _PREDICATES = frozenset(
 )
 _TIMES = frozenset(words_of("last next yesterday today tonight tomorrow again"))
 """Words that follow a verb: "the server crash last night"."""
+_COUNTS = frozenset(
+    words_of("two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty")
+)
 _AFTER_HEAD = re.compile(rf"\s+{one_of(SIMPLE_PREPOSITIONS - {'by'})}\s+")  # "by" follows participles
 _AND = re.compile(r",\s*(?:and|or)\s+|\s+(?:and|or)\s+|,\s*")
 _BINOMIALS = re.compile(
@@ -82,7 +85,7 @@ def is_plural(phrase: str) -> bool:
     >>> is_plural("the causes of cancer"), is_plural("climate change"), is_plural("Paris"), is_plural("tea and coffee")
     (True, False, False, True)
     """
-    if re.search(r"\band\b", phrase) and not _BINOMIALS.search(phrase):
+    if re.search(r"(?<!-)\band\b(?!-)", phrase) and not _BINOMIALS.search(phrase):
         return True
     tokens = _AFTER_HEAD.split(phrase)[0].split()
     head = head_noun(phrase)
@@ -130,12 +133,18 @@ def split_list(text: str) -> tuple[str, ...]:
 def _end_of_subject(tokens: Sequence[str]) -> int:
     """Return how many words the subject has: up to a verb or predicate; one less than all where nothing tells."""
     for index, token in enumerate(tokens[1:], 1):
+        if _is_count(token) and tokens[index - 1].islower() and tokens[index - 1] not in _DETERMINERS | _INSIDE:
+            return index - 1  # "the bar seats 40 guests"
         if _ends_subject(tokens, index, token.lower()):
             return index
         is_time = token.lower() in _TIMES and tokens[index - 1].lower() not in _DETERMINERS
         if is_time or token.lower() in FUNCTION_WORDS - _INSIDE - _DETERMINERS:
             return max(0, index - 1)
     return len(tokens) - 1
+
+
+def _is_count(word: str) -> bool:
+    return word[:1].isdigit() or word.lower() in _COUNTS
 
 
 def _ends_subject(tokens: Sequence[str], index: int, word: str) -> bool:

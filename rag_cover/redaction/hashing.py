@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from rag_cover.argument_checks import describe_argument
 from rag_cover.belief.summary import own_name
 from rag_cover.complexity.question_types import kinds_of
 from rag_cover.english.words import words_of
@@ -66,7 +65,7 @@ class Redaction:
             InvalidValueError: it is something else.
         """
         if redact is not None and not isinstance(redact, bool | cls):
-            message = f"redact is {describe_argument(redact)}; give True, False, or a Redaction with a key"
+            message = f"redact is {redact!r}; give True, False, or a Redaction with a key"
             raise InvalidValueError(message)
         return cls() if redact is True else redact or None
 

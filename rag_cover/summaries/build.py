@@ -167,7 +167,8 @@ class SummaryBuilder:
 def _with_judge_error(name: str, verdicts: VerdictCollector, sampling: Interval | None, seed: int) -> Interval | None:
     """Return a share with an interval that rests on labels, or that holds both the judge's errors and that of sampling.
 
-    None where nothing is known of the errors, and where one question leaves nothing to sample.
+    None where nothing is known of the errors, and where one question leaves nothing to sample. Labels move the share away from
+    the judge's, and the interval of sampling with it.
     """
     if (powered := verdicts.prediction_powered(name)) is not None:
         return powered
@@ -175,7 +176,9 @@ def _with_judge_error(name: str, verdicts: VerdictCollector, sampling: Interval 
     if interval is None or sampling is None or sampling.lower is None or sampling.upper is None:
         return None
     ends = [each for each in (interval.lower, interval.upper) if each is not None]
-    return replace(interval, lower=min(sampling.lower, *ends), upper=max(sampling.upper, *ends))
+    moved = interval.estimate - sampling.estimate if verdicts.has_labels(name) else 0.0
+    lower, upper = min(sampling.lower + moved, *ends), max(sampling.upper + moved, *ends)
+    return replace(interval, lower=max(0.0, lower), upper=min(1.0, upper))
 
 
 def _requested_metrics(counts: Mapping[str, OutcomeCounts]) -> dict[str, OwnedMetric]:

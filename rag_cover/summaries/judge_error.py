@@ -86,8 +86,13 @@ class _Share:
         ]
         return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
 
+    def judged(self) -> list[float]:
+        """Return the probabilities; those of labelled verdicts are 0 or 1, as their label says."""
+        rows = zip(self.probabilities, self.labels, strict=True)
+        return [probability if label is None else float(label) for probability, label in rows]
+
     def on(self, questions: Collection[str]) -> tuple[list[float], list[str]]:
-        rows = [each for each in zip(self.probabilities, self.questions, strict=True) if each[1] in questions]
+        rows = [each for each in zip(self.judged(), self.questions, strict=True) if each[1] in questions]
         return [row[0] for row in rows], [row[1] for row in rows]
 
 
@@ -119,7 +124,9 @@ class VerdictCollector:
             self.has_statements |= result.coverage is not None and result.coverage.on_nuggets and each.question is None
             self._is_corpus_searched |= each.corpus is not None
             if each.role == Role.CORE and each.evidence is not None:
-                self._evidence.append((each.evidence.answer, each.evidence.prompt, each.evidence.retrieved))
+                label = self._known.label_of(each.text, result.trace.answer or "")
+                answered = each.evidence.answer if label is None else float(label)
+                self._evidence.append((answered, each.evidence.prompt, each.evidence.retrieved))
                 self._evidence_of.append(question)
 
     def prediction_powered(self, metric: str) -> Interval | None:
@@ -133,13 +140,17 @@ class VerdictCollector:
         others, their_keys, _ = self._shares[metric].of(labelled=False)
         return estimate_powered_share(labels, judged, keys, others, their_keys).share
 
+    def has_labels(self, metric: str) -> bool:
+        """Return whether people labelled some of the verdicts behind a share."""
+        return bool(self._own_labels(metric)[2])
+
     def interval(self, metric: str, *, seed: int) -> Interval | None:
         """Return a share with an interval that holds the judge's errors; None where nothing is known of them."""
         shift = self._shift(metric) if metric in self._shares else None
         if shift is None:
             return None
         share = self._shares[metric]
-        return share_interval(share.probabilities, share.questions, shift, seed=seed)
+        return share_interval(share.judged(), share.questions, shift, seed=seed)
 
     def judge_error(self, metric: str, *, seed: int) -> JudgeError | None:
         """Tell how well the judge agrees with people on the verdicts behind a share, and what its errors do to losses."""
@@ -148,8 +159,7 @@ class VerdictCollector:
             return None
         passage = None if self.has_statements else self._known.shifts.get("passage")
         found = loss_intervals(self._evidence, self._evidence_of, shift, passage, seed=seed) if passage else None
-        own = bool(self._own_labels(metric)[2])
-        all_labelled = self._is_all_labelled(metric)
+        own, all_labelled = self.has_labels(metric), self._is_all_labelled(metric)
         losses = dict(zip(_LABELLED, found, strict=True)) if found else {}
         if self._is_corpus_searched:  # of what was not retrieved no labelled set tells what the corpus has
             losses.pop(Loss.NOT_RETRIEVED, None)

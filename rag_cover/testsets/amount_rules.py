@@ -44,12 +44,13 @@ _MONTHS = [
     "December",
 ]  # fmt: skip
 _DAYS = ["Mondays?", "Tuesdays?", "Wednesdays?", "Thursdays?", "Fridays?", "Saturdays?", "Sundays?", "weekdays", "weekends"]
-_DATE = rf"(?:\d|{'|'.join([*_DAYS, *_MONTHS])})"
+_DATE = rf"(?:\d{{1,2}} (?:{'|'.join(_MONTHS)})|(?:1\d|20)\d\d|{'|'.join([*_DAYS, *_MONTHS])})"
+_HOUR = r"(?:\d{1,2}(?::\d\d| ?(?:am|pm|a\.m\.|p\.m\.|o['’]clock))|noon|midnight)"
 _CLOCK = rf"(?:\d|noon|midnight|dawn|dusk|sunrise|sunset|half past|{_NUMBER} (?:o['’]clock|am|pm|in the))"
 _SEASON = rf"(?:early |late |mid-)?(?:{'|'.join(_MONTHS)}|spring|summer|autumn|winter|(?:1\d|20)\d\d)"
 _MOMENT = rf"(?:at (?:about )?{_CLOCK}|on (?:the )?(?:first|last|{_DATE})|in {_SEASON})"
 _BY_THEN = (
-    rf"(?:(?P<within>within) {_SPAN}|(?:by|before|no later than|(?P<until>until)) (?:the (?:end|first|last)|{_CLOCK}|{_DATE}))"
+    rf"(?:(?P<within>within) {_SPAN}|(?:by|before|no later than|(?P<until>until)) (?:the (?:end|first|last)|{_HOUR}|{_DATE}))"
 )
 _TIMES = rf"(?:every (?:\w+ )?{_UNIT_OF_TIME}|once|twice|three times|daily|weekly|monthly|yearly)"
 _COUNTED = {
@@ -73,13 +74,21 @@ _UNITS = [
     "kg", "g", "litres", "metres", "miles", "feet", "tonnes", "bar", "volts",
 ]  # fmt: skip
 _UNIT = rf"(?:{'|'.join(map(re.escape, _UNITS))}|per cent|[a-z]+s)"
+_COMPARED = {
+    "longer": "long", "higher": "high", "taller": "tall", "wider": "wide", "deeper": "deep", "thicker": "thick",
+    "older": "old", "heavier": "heavy", "larger": "large", "bigger": "big",
+}  # fmt: skip
 _DIMENSIONS = ["long", "high", "tall", "wide", "deep", "thick", "old", "heavy"]
 _PLACED = [
     "kept", "stored", "located", "found", "situated", "placed", "mounted", "displayed", "held", "sold", "parked",
     "printed", "served", "collected", "bought", "returned", "shown", "registered", "stamped", "left", "posted",
 ]  # fmt: skip
 _KEPT = rf"(?P<done>{one_of([*_PLACED, 'picked up', 'handed in'])})"
-_PLACE = r"(?:in|at|on|from|under|behind|beneath|beside|near|next to|inside|outside) (?:the|an?|your|[A-Z])"
+_ORDINAL = rf"(?:first|second|third|fourth|last|{'|'.join(_DAYS)})"
+_PLACE = (
+    rf"(?:in|at|on|from|under|behind|beneath|beside|near|next to|inside|outside) "
+    rf"(?!(?:the )?{_ORDINAL}\b)(?:the|an?|your|[A-Z])"
+)
 _STANDS = {"stands": "stand", "hangs": "hang", "lies": "lie", "lives": "live", "meets": "meet", "starts": "start"}
 _MODAL = r"(?P<modal>can|may|must|should|have to|has to|need to|needs to)"
 _IRREGULAR = "kept|paid|sent|held|made|taken|given|read|done|built|sold|won|lost|worn|run|set|drawn|found"
@@ -93,6 +102,7 @@ _COST = re.compile(rf"{NOUN_PHRASE} (?P<verb>costs?) (?:you )?(?:{_MONEY}|{_ROUG
 _PRICE = re.compile(rf"{NOUN_PHRASE} (?P<be>is|are|was|were) {_MONEY}\b.*")
 _TAKES = re.compile(rf"{NOUN_PHRASE} (?:(?:usually|normally|often) )?(?P<verb>takes?|took|lasts?|lasted) (?:for )?{_SPAN}\b.*")
 _STATE = re.compile(rf"{NOUN_PHRASE} (?P<be>is|are|was|were) (?P<state>valid|open|closed|free|{_DONE}) for {_SPAN}\b.*")
+_LEND = re.compile(rf"{NOUN_PHRASE} {_MODAL} be {_DONE} for {_SPAN}\b.*")
 _SOON = re.compile(rf"{NOUN_PHRASE} (?P<be>is|are) {_DONE} within {_SPAN}\b.*")
 _WHEN = re.compile(
     rf"{NOUN_PHRASE} (?P<verb>open|close|start|begin|end|leave|arrive|expire|depart)s? (?:{_MOMENT}|after {_SPAN})\b.*"
@@ -100,6 +110,7 @@ _WHEN = re.compile(
 _OPEN = re.compile(
     rf"{NOUN_PHRASE} (?P<be>is|are) (?P<state>open|closed|shut|free) (?:daily )?(?:from|until|between|{_MOMENT})\b.*"
 )
+_FROM_TO = re.compile(rf"{NOUN_PHRASE} (?P<be>is|are) {_DONE} (?:daily )?from {_HOUR}.*")
 _OFTEN = re.compile(rf"{NOUN_PHRASE} (?P<be>is|are|{_MODAL} be) {_DONE} {_TIMES}\b.*")
 _COUNT = re.compile(rf"{NOUN_PHRASE} (?P<verb>{one_of(_BASES)}) {_ROUGHLY}{_NUMBER} {_THINGS}\b(?! (?:for every|per)\b).*")
 _MAY = re.compile(rf"(?P<np>{one_of(PEOPLE)}) {_MODAL} (?P<do>[a-z]+) {_ROUGHLY}{_NUMBER} {_THINGS}\b{_EACH}.*")
@@ -111,7 +122,10 @@ _VALUE = re.compile(
     rf"(?P<np>(?:[\w-]+ ){{0,4}}?(?:{one_of(_MEASURES)})(?: (?:of|for|in) [\w -]{{2,40}}?)?) "
     rf"(?P<be>is|are|was|were) {_ROUGHLY}{_NUMBER} ?{_UNIT}(?!\w).*"
 )
+_NUMBERED = ["port", "number", "code", "extension", "default", "minimum", "maximum", "limit"]
+_SET_TO = re.compile(rf"(?P<np>(?:[\w-]+ ){{1,4}}?(?:{one_of(_NUMBERED)})) (?P<be>is|are) (?:set to )?{_NUMBER}")
 _DIMENSION = re.compile(rf"{NOUN_PHRASE} (?P<be>is|are|was|were) {_ROUGHLY}{_NUMBER} \w+ (?P<how>{one_of(_DIMENSIONS)})\b.*")
+_AT_MOST = re.compile(rf"{NOUN_PHRASE} (?:must|may|should) not be (?P<how>{one_of(_COMPARED)}) than {_NUMBER}\b.*")
 _WEIGHS = re.compile(rf"{NOUN_PHRASE} (?P<verb>weighs?|weighed) {_ROUGHLY}{_NUMBER}\b.*")
 _OLD = re.compile(rf"{NOUN_PHRASE} {_MODAL} be {_ROUGHLY}{_NUMBER}(?: years old| or over| or older)\b.*")
 _DUE = re.compile(rf"{NOUN_PHRASE} {_MODAL} be {_DONE}(?P<rest>(?: (?:in|to|at|up)(?: [\w ]{{1,30}}?)?)?) {_BY_THEN}.*")
@@ -152,6 +166,8 @@ def _duration(text: str) -> _Asked:
         return _about(match, f"how long {do} {match['np']} {'take' if match['verb'].startswith('t') else 'last'}?")
     if match := _STATE.fullmatch(text):
         return _about(match, f"how long {match['be']} {match['np']} {match['state']}?")
+    if match := _LEND.fullmatch(text):
+        return _about(match, f"how long {_ask(match)}be {match['done']}?")
     return (
         _about(match, f"how quickly {match['be']} {match['np']} {match['done']}?") if (match := _SOON.fullmatch(text)) else None
     )
@@ -162,6 +178,8 @@ def _when(text: str) -> _Asked:
         return _about(match, f"when {_do(match)} {match['np']} {match['verb']}?")
     if match := _OPEN.fullmatch(text):
         return _about(match, f"when {match['be']} {match['np']} {match['state']}?")
+    if match := _FROM_TO.fullmatch(text):
+        return _about(match, f"when {match['be']} {match['np']} {match['done']}?")
     if match := _DUE.fullmatch(text):
         asked = "how soon" if match["within"] else "until when" if match["until"] else "by when"
         return _about(match, f"{asked} {_ask(match)}be {match['done']}{match['rest']}?")
@@ -188,11 +206,13 @@ def _count(text: str) -> _Asked:
 def _size(text: str) -> _Asked:
     if match := _OLD.fullmatch(text):
         return _about(match, f"how old {_ask(match)}be?")
+    if match := _AT_MOST.fullmatch(text):
+        return _about(match, f"how {_COMPARED[match['how']]} may {match['np']} be?")
     if match := _DIMENSION.fullmatch(text):
         return _about(match, f"how {match['how']} {match['be']} {match['np']}?")
     if match := _WEIGHS.fullmatch(text):
         return _about(match, f"how much {'did' if match['verb'] == 'weighed' else _do(match)} {match['np']} weigh?")
-    if match := _VALUE.fullmatch(text):
+    if match := _VALUE.fullmatch(text) or _SET_TO.fullmatch(text):
         bare = match["be"] == "is" and not re.match(r"(?:the|an?|your)\b|\S+[A-Z]", match["np"])
         return _about(match, f"what {match['be']} {'the ' if bare else ''}{match['np']}?")
     return None

@@ -46,7 +46,7 @@ _MORE = 2
 """How many times as many questions as are needed are made at most, to find two that go together."""
 _UNSUPPORTED = 0.5
 """How far below the judge's cut every nearest passage of an unanswerable question lies."""
-_SWAPPED = frozenset({"what does", "purpose", "cost", "duration", "when", "how often", "how many", "size", "where"})
+_SWAPPED = frozenset({"what does", "purpose", "cost"})
 """Rules whose questions make sense of another thing, too: most things have a price, and few can be founded."""
 _ALIKE = 0.25
 """The least cosine of two things of which one is asked what is said of the other."""
@@ -185,7 +185,8 @@ class TestsetMaker:
             if not (block := list(islice(left, _BLOCK))):
                 break
             accepted += self._accept(block)
-            joined = _join_linked(accepted, multis, sizes)
+            fair = multis if len(accepted) >= wanted else round(len(accepted) * multis / wanted)
+            joined = _join_linked(accepted, fair, sizes)
         used = {id(each) for pair in joined for each in pair}
         rest = [each for each in accepted if id(each) not in used][:singles]
         swapped = self._swap(accepted, unanswerables, random.Random(seed))  # noqa: S311  # a sample, not a secret

@@ -44,7 +44,8 @@ _ADVISED = frozenset(
     words_of(
         """use run set add call see pass make specify try check be pay do don't don never always keep ensure consider simply
         just please choose avoid remember contact start open enter remove create install take leave tell ask send bring write
-        wait press turn go look let put fill show hand apply log ring phone email report order read"""
+        wait press turn go look let put fill show hand apply log ring phone email report order read click tap select scan swipe
+        type plug unplug hold push pull lift rinse visit follow sign swap wipe clean switch drain"""
     )
 )
 """Words that begin advice."""
@@ -245,7 +246,7 @@ def _what_does(text: str) -> _Asked:
     if match is None or not names_something(match["np"]):
         return None
     takes = match["verb"].startswith("take") and (begins_with_amount(match["rest"]) or _IDIOM.match(match["rest"]))
-    if takes or _EMPTY.match(match["rest"]):
+    if takes or _EMPTY.match(match["rest"]) or AMOUNT_RULES["how many"](text):
         return None
     plural = is_plural(match["np"])
     base = (_PLURAL_VERBS if plural else ACTIVE_VERBS).get(match["verb"])

@@ -54,6 +54,8 @@ def texts(made: tuple[Nugget, ...] | NuggetsMissing) -> set[str]:
     [
         ("Steel rusts in damp air. It needs paint every ten years.", None, "Steel needs paint every ten years."),
         ("It needs paint every ten years.", "Steel bridges", "Steel bridges needs paint every ten years."),
+        ("The bar seats 40 guests. It closes at midnight.", None, "The bar closes at midnight."),
+        ("The hotel has twelve rooms. They face the lake and the park.", None, "The hotel has twelve rooms."),
         ("It's sold in bags of ten kilograms.", "Cement", "Cement is sold in bags of ten kilograms."),
         ("Its price fell by half in two years.", "Cement", "Cement's price fell by half in two years."),
         ("However, cement hardens under water too.", None, "Cement hardens under water too."),

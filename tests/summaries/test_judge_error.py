@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rag_cover import Evaluation, Models, Question, SubQuestion, Trace, evaluate
@@ -133,6 +135,20 @@ def test_a_share_of_which_all_verdicts_are_labelled_is_that_of_the_labels() -> N
     assert (zero.estimate, zero.lower) == (0.0, 0.0)
     assert 0.1 < (zero.upper or 0) < 0.3
     assert "By people’s labels of all 12 verdicts 25% (95% interval" in judge_error_sentence(some)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.booleans(), min_size=1, max_size=11))
+def test_few_labels_leave_no_share_that_they_rule_out(labels: list[bool]) -> None:
+    traces = _traces()[:12]
+    evaluation = evaluate(traces, measures=["coverage"], models=Models(judge=SpokenScorer({"reply": KNOWN})))
+
+    given_labels = [_label(trace, yes=yes) for trace, yes in zip(traces, labels, strict=False)]
+    found = evaluation.with_labels(given_labels).summary().metrics["core_coverage"].with_judge_error
+
+    assert found is not None
+    assert sum(labels) / 12 - 0.01 <= found.estimate <= (12 - labels.count(False)) / 12 + 0.01
+    assert 0 <= (found.lower or 0) <= found.estimate <= (found.upper or 1) <= 1
 
 
 def test_labels_of_other_answers_are_not_used_and_a_note_says_so() -> None:

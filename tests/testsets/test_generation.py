@@ -135,8 +135,8 @@ def test_an_unanswerable_question_asks_of_one_thing_what_is_said_of_one_most_ali
     )
 
     unanswerable = [each for each in made.questions if each.kind == "unanswerable"]
-    assert {each.text for each in unanswerable} == {"How much does the monthly pass cost?", "How long is the day pass valid?"}
-    assert [(each.reference, each.to_trace().nuggets) for each in unanswerable] == [(None, None)] * 2
+    assert [each.text for each in unanswerable] == ["How much does the monthly pass cost?"]
+    assert [(each.reference, each.to_trace().nuggets) for each in unanswerable] == [(None, None)]
 
 
 def test_nothing_is_asked_of_a_thing_that_is_like_no_other() -> None:
@@ -216,6 +216,13 @@ def test_questions_of_a_model_pass_the_same_filters_and_what_could_not_be_read_i
 
 def _candidates(question: str, passage: Passage) -> list[QuestionCandidate]:
     return [QuestionCandidate(GoldStatement(question, passage.text, passage, passage.text), "rule:test")]
+
+
+def test_more_wanted_questions_than_there_are_leave_single_ones_too() -> None:
+    made = maker(PASSES).make(candidates_by_rules(PASSES), 60)
+
+    kinds = [each.kind for each in made.questions]
+    assert kinds.count("single") > kinds.count("multi") > 0
 
 
 def test_questions_of_two_documents_that_have_several_passages_are_not_joined() -> None:

@@ -73,6 +73,8 @@ def test_any_text_gives_questions_that_end_in_a_question_mark(text: str) -> None
         ("If your suitcase is missing, report it at the counter.", ["What should you do if your suitcase is missing?"]),
         ("When the men came home, the squad was dissolved.", ["What happened when the men came home?"]),
         ("The archive name must not end in a dot.", ["May the archive name end in a dot?"]),
+        ("To reset your password, click the link in the mail.", ["How do you reset your password?"]),
+        ("The drum holds 7 kilograms of dry laundry.", ["How many kilograms does the drum hold?"]),
         ("The cache requires the options listed below.", []),
         ("The present cache also requires a lock file.", []),
     ],

@@ -13,7 +13,7 @@ from typing import Literal
 
 from rag_cover.english.claims import claim_in
 from rag_cover.english.lexicon import AUXILIARIES
-from rag_cover.english.noun_phrases import is_noun_phrase, subject_in
+from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in
 from rag_cover.english.words import content_words, words_of
 from rag_cover.short_forms import capitalise
 from rag_cover.texts import sentences
@@ -137,10 +137,24 @@ def _resolve(text: str, subject: str | None) -> str | None:
     if _EXPLETIVE.match(text):
         return text
     if match := _POSSESSIVE.match(text):
-        return None if subject is None else f"{subject}{_genitive(subject)} {match['rest']}"
+        return (
+            None
+            if subject is None or not _agrees(match["pronoun"], subject)
+            else f"{subject}{_genitive(subject)} {match['rest']}"
+        )
     if match := _PRONOUN.match(text):
-        return None if subject is None else f"{subject}{_written_out(match['rest'])}"
+        return None if subject is None or not _agrees(match["pronoun"], subject) else f"{subject}{_written_out(match['rest'])}"
     return text
+
+
+def _agrees(pronoun: str, subject: str) -> bool:
+    """Return whether a pronoun can stand for a subject: "they" for no single thing, but for a name, which may be of several.
+
+    >>> _agrees("They", "The hotel"), _agrees("They", "Heat pump"), _agrees("It", "The hotel")
+    (False, True, True)
+    """
+    is_one_thing = subject.lower().startswith(("the ", "a ", "an ")) and not is_plural(subject)
+    return not (pronoun.lower() in {"they", "their"} and is_one_thing)
 
 
 def _written_out(rest: str) -> str:
