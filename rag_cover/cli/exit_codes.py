@@ -94,7 +94,11 @@ _OF_COMMANDS = ("--config", "--no-config")
 def _usage_problem(error: Any) -> str:
     """Return the problem, after the option or argument that it is about, as problems of files come after the file's name."""
     option = getattr(error, "option_name", None) or ""
-    if (meant := _MEANT.get(option)) is not None:
+    known = (
+        {name for parameter in error.ctx.command.params for name in parameter.opts} if getattr(error, "ctx", None) else set()
+    )
+    meant = "--out" if option == "--html" and "--report" not in known else _MEANT.get(option)
+    if meant is not None and (not known or meant in known):
         return f"there is no option {option}; did you mean {meant}?"
     if option in _OF_COMMANDS:
         return f"{option} stands after the command, such as 'rag-cover evaluate traces.jsonl {option}'"
