@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from rag_cover.stats.intervals import Interval
+from rag_cover.stats.prediction_powered import LEAST_QUESTIONS
 from rag_cover.stats.reliability import ReliabilityBin
 
 __all__ = ["Agreement", "CanaryVerdict", "Disagreement", "JudgeCheck", "JudgeThreshold", "SharesCovered"]
@@ -51,8 +52,12 @@ class JudgeThreshold:
 
     @property
     def is_better(self) -> bool:
-        """Return whether the fitted cut is clearly better: the whole interval of its gain lies above 0."""
-        return self.gain is not None and self.gain.lower is not None and self.gain.lower > 0
+        """Return whether the fitted cut is clearly better: the whole interval of its gain lies above 0.
+
+        On fewer than `LEAST_QUESTIONS` questions it never is: of so few, intervals are too narrow to choose a cut by.
+        """
+        gain = self.gain
+        return gain is not None and gain.n >= LEAST_QUESTIONS and gain.lower is not None and gain.lower > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from rag_cover import JudgeCheck, LabelledText, check_judge
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import InputError, InvalidValueError
-from rag_cover.judge_check.result import Agreement
+from rag_cover.judge_check.result import Agreement, JudgeThreshold
+from rag_cover.stats.intervals import Interval
 from rag_cover.testing import Counter, KeywordScorer, ScriptedScorer
 
 
@@ -264,3 +265,10 @@ def test_a_chosen_row_that_is_among_the_unlabelled_ones_counts_there() -> None:
     check = check_judge([*drawn, *chosen], judge=Oracle(), unlabelled=[*others, LabelledText("c", "0.7", None)])
 
     assert of(check.reference_free).unlabelled == 31
+
+
+@pytest.mark.parametrize(("questions", "better"), [(9, False), (10, True)])
+def test_a_cut_from_few_questions_is_never_clearly_better(questions: int, *, better: bool) -> None:
+    gain = Interval(0.5, 0.2, 0.8, questions)
+
+    assert JudgeThreshold(0.5, 0.9, gain, gain).is_better == better
