@@ -139,8 +139,9 @@ def dashboard_table(dashboard: Dashboard) -> RenderableType:
     view = dashboard_view(dashboard)
     figures = (("Traces", "right"), ("Core coverage", "right"), ("95%", "right"))
     stores = plain_table(("Store", "left"), ("Time", "left"), ("Pipelines", "left"), *figures)
-    for row in view.stores:
-        stores.add_row(Text(row.name), row.when, Text(row.pipelines), row.traces, row.value, row.interval)
+    names = _short_names([row.name for row in view.stores])
+    for name, row in zip(names, view.stores, strict=True):
+        stores.add_row(Text(name), row.when, Text(row.pipelines), row.traces, row.value, row.interval)
     lines = [Text(f"! {one_line(line, limit=400)}", style="yellow") for line in view.warnings]
     for name, reason in view.refused:
         lines.append(Text(f"! {name}: {one_line(reason, limit=300)}", style="yellow"))
@@ -149,6 +150,12 @@ def dashboard_table(dashboard: Dashboard) -> RenderableType:
         causes.append(Text(f"{card.name}: {card.counts}", style="bold"))
         causes += [Text(f"  {one_line(line, limit=300)}", style="dim") for line in card.remedies]
     return Encodable(Group(Text(view.headline.text, style="bold"), *lines, stores, *causes))
+
+
+def _short_names(names: Sequence[str]) -> Sequence[str]:
+    """Leave the folders out, unless two stores have one name."""
+    short = [PurePath(name).name or name for name in names]
+    return short if len(set(short)) == len(set(names)) else names
 
 
 def _headline(dashboard: Dashboard, shown: Sequence[StoreFigures], whens: _Whens) -> Headline:
