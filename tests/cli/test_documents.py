@@ -49,3 +49,15 @@ def test_questions_are_made_of_the_documents_that_can_be_read(command: Callable[
     assert "1 document was left out: " in done.stderr
     assert (done.exit_code, strict.exit_code) == (0, 4)
     assert (folder / "made.jsonl").is_file()
+
+
+def test_documents_that_no_question_is_about_are_named(command: Callable[..., Any], folder: Path) -> None:
+    pytest.importorskip("rag_cover_embedded.judge")
+    docs = folder / "docs"
+    docs.mkdir()
+    (docs / "prices.txt").write_text("The day pass costs 12 euros and is sold on the bus.")
+    (docs / "hello.txt").write_text("Welcome to our home page, and enjoy your stay with us!")
+
+    done = command("questions", "--corpus", docs, "--out", folder / "made.jsonl", "--n", "1", "--multi", "0")
+
+    assert "No question is about 1 of 2 documents: hello.txt." in " ".join(done.stdout.split())

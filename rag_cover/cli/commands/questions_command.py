@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -120,10 +120,25 @@ def make_questions(options: QuestionsOptions) -> None:
     if made.questions:
         write_testset(options.out, made.questions, options.form)
     _describe(made, options)
+    _name_unasked(made, passages, quiet=options.quiet)
     strict = options.strict
     end_command(
         writer.failures, "passages gave no questions", writer.run, prices, strict=strict, quiet=options.quiet, told=len(unread)
     )
+
+
+_REASONS = {"answerable": "meant to be unanswerable and answered"}
+_NAMED = 5
+
+
+def _name_unasked(made: Testset, passages: Sequence[Passage], *, quiet: bool) -> None:
+    """Name the documents that no question is about, where questions are about some."""
+    documents = dict.fromkeys(str(each.metadata["document"]) for each in passages if "document" in each.metadata)
+    asked = {each.metadata.get("document") for question in made.questions for each in question.passages}
+    unasked = [document for document in documents if document not in asked]
+    if unasked and len(unasked) < len(documents):
+        names = ", ".join(unasked[:_NAMED]) + (", …" if len(unasked) > _NAMED else "")
+        say(f"No question is about {len(unasked):,} of {format_count(len(documents), 'document')}: {names}.", quiet=quiet)
 
 
 def _describe(made: Testset, options: QuestionsOptions) -> None:
@@ -131,7 +146,8 @@ def _describe(made: Testset, options: QuestionsOptions) -> None:
     kinds = f"{counts[0]} of one passage, {counts[1]} of two, {counts[2]} that the documents do not answer"
     if made.questions:
         say(f"{format_count(len(made.questions), 'question')} written to {options.out}: {kinds}.", quiet=options.quiet)
-    left_out = ", ".join(f"{count:,} {reason}" for reason, count in sorted(made.rejected.items(), key=lambda pair: -pair[1]))
+    reasons = sorted(made.rejected.items(), key=lambda pair: -pair[1])
+    left_out = ", ".join(f"{count:,} {_REASONS.get(reason, reason)}" for reason, count in reasons)
     if left_out:
         say(f"Left out: {left_out}.", quiet=options.quiet)
     if not made.questions:
