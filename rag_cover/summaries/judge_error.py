@@ -86,13 +86,13 @@ class _Share:
         ]
         return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
 
-    def judged(self) -> list[float]:
+    def merge_labels(self) -> list[float]:
         """Return the probabilities; those of labelled verdicts are 0 or 1, as their label says."""
         rows = zip(self.probabilities, self.labels, strict=True)
         return [probability if label is None else float(label) for probability, label in rows]
 
     def on(self, questions: Collection[str]) -> tuple[list[float], list[str]]:
-        rows = [each for each in zip(self.judged(), self.questions, strict=True) if each[1] in questions]
+        rows = [each for each in zip(self.merge_labels(), self.questions, strict=True) if each[1] in questions]
         return [row[0] for row in rows], [row[1] for row in rows]
 
 
@@ -150,7 +150,7 @@ class VerdictCollector:
         if shift is None:
             return None
         share = self._shares[metric]
-        return share_interval(share.judged(), share.questions, shift, seed=seed)
+        return share_interval(share.merge_labels(), share.questions, shift, seed=seed)
 
     def judge_error(self, metric: str, *, seed: int) -> JudgeError | None:
         """Tell how well the judge agrees with people on the verdicts behind a share, and what its errors do to losses."""

@@ -12,7 +12,7 @@ from rag_cover.english.lexicon import one_of
 from rag_cover.english.noun_phrases import is_plural
 from rag_cover.testsets.named_things import NOUN_PHRASE, names_something
 
-__all__ = ["AMOUNT_RULES", "PEOPLE", "begins_with_amount"]
+__all__ = ["AMOUNT_RULES", "MONTHS", "PEOPLE", "begins_with_amount"]
 
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _WORDS = [
@@ -39,15 +39,15 @@ _CURRENCY = [
     "EUR", "USD", "GBP", "CHF",
 ]  # fmt: skip
 _MONEY = rf"{_ROUGHLY}(?:[£$€] ?\d[\d.,]*|(?:EUR|USD|GBP|CHF) \d[\d.,]*|{_NUMBER} (?:{'|'.join(_CURRENCY)}))"
-_MONTHS = [
+MONTHS = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 ]  # fmt: skip
 _DAYS = ["Mondays?", "Tuesdays?", "Wednesdays?", "Thursdays?", "Fridays?", "Saturdays?", "Sundays?", "weekdays", "weekends"]
-_DATE = rf"(?:\d{{1,2}} (?:{'|'.join(_MONTHS)})|(?:1\d|20)\d\d|{'|'.join([*_DAYS, *_MONTHS])})"
+_DATE = rf"(?:\d{{1,2}} (?:{'|'.join(MONTHS)})|(?:1\d|20)\d\d|{'|'.join([*_DAYS, *MONTHS])})"
 _HOUR = r"(?:\d{1,2}(?::\d\d| ?(?:am|pm|a\.m\.|p\.m\.|o['’]clock))|noon|midnight)"
 _CLOCK = rf"(?:\d|noon|midnight|dawn|dusk|sunrise|sunset|half past|{_NUMBER} (?:o['’]clock|am|pm|in the))"
-_SEASON = rf"(?:early |late |mid-)?(?:{'|'.join(_MONTHS)}|spring|summer|autumn|winter|(?:1\d|20)\d\d)"
+_SEASON = rf"(?:early |late |mid-)?(?:{'|'.join(MONTHS)}|spring|summer|autumn|winter|(?:1\d|20)\d\d)"
 _MOMENT = rf"(?:at (?:about )?{_CLOCK}|on (?:the )?(?:first|last|{_DATE})|in {_SEASON})"
 _BY_THEN = (
     rf"(?:(?P<within>within) {_SPAN}|(?:by|before|no later than|(?P<until>until)) (?:the (?:end|first|last)|{_HOUR}|{_DATE}))"
@@ -98,6 +98,7 @@ PEOPLE = [
     "passengers", "readers", "children", "adults", "patients", "parents", "drivers", "users", "volunteers",
 ]  # fmt: skip
 _EACH = r"(?P<rest>(?: (?:at once|at a time|at the same time|(?:a|per) (?:day|week|month|year)))?)"
+_AMOUNT = re.compile(rf"(?:{_SPAN}|{_MONEY}|{_ROUGHLY}{_NUMBER}\b)")
 _COST = re.compile(rf"{NOUN_PHRASE} (?P<verb>costs?) (?:you )?(?:{_MONEY}|{_ROUGHLY}\d[\d.,]*|nothing)\b.*")
 _PRICE = re.compile(rf"{NOUN_PHRASE} (?P<be>is|are|was|were) {_MONEY}\b.*")
 _TAKES = re.compile(rf"{NOUN_PHRASE} (?:(?:usually|normally|often) )?(?P<verb>takes?|took|lasts?|lasted) (?:for )?{_SPAN}\b.*")
@@ -150,7 +151,7 @@ def begins_with_amount(text: str) -> bool:
     >>> begins_with_amount("about an hour and a half"), begins_with_amount("no preparation")
     (True, False)
     """
-    return re.match(rf"(?:{_SPAN}|{_MONEY}|{_ROUGHLY}{_NUMBER}\b)", text) is not None
+    return _AMOUNT.match(text) is not None
 
 
 def _cost(text: str) -> _Asked:

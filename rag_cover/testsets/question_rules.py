@@ -15,7 +15,7 @@ from rag_cover.english.lexicon import ALL_PREPOSITIONS, one_of
 from rag_cover.english.noun_phrases import is_plural
 from rag_cover.english.words import content_words, words_of
 from rag_cover.short_forms import capitalise
-from rag_cover.testsets.amount_rules import AMOUNT_RULES, PEOPLE, begins_with_amount
+from rag_cover.testsets.amount_rules import AMOUNT_RULES, MONTHS, PEOPLE, begins_with_amount
 from rag_cover.testsets.named_things import ACTIVE_VERBS, NOUN_PHRASE, PERSONS, POINTING, names_something
 
 __all__ = ["RULES", "AskedStatement", "ask_about"]
@@ -36,8 +36,7 @@ _NO_OBJECT = (
     r"(?!(?:not|only|if|when|until|in|on|at|for|with|by|from|as|to|may|might|can|could|should|must|will|would|is|are|was|were|has"
     r"|have)\b)"
 )
-_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-_DATE = rf"(?:(?:\d{{1,2}}\s)?{_MONTH}(?:\s\d{{1,2}})?,?\s)?(?:1\d|20)\d\d\b"
+_DATE = rf"(?:(?:\d{{1,2}}\s)?{one_of(MONTHS)}(?:\s\d{{1,2}})?,?\s)?(?:1\d|20)\d\d\b"
 _ADVERB = r"(?:(?:\w+ly|also|often|usually|always|never|not|now|still|first|then)\s)?"
 _GOAL = re.compile(r"you (?:want|wish|would like|need|have|intend|plan|prefer|are trying) to (?!be\b|know\b)(?=[a-z])")
 _ADVISED = frozenset(

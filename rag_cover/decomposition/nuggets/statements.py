@@ -136,15 +136,13 @@ def _resolve(text: str, subject: str | None) -> str | None:
     """
     if _EXPLETIVE.match(text):
         return text
-    if match := _POSSESSIVE.match(text):
-        return (
-            None
-            if subject is None or not _agrees(match["pronoun"], subject)
-            else f"{subject}{_genitive(subject)} {match['rest']}"
-        )
-    if match := _PRONOUN.match(text):
-        return None if subject is None or not _agrees(match["pronoun"], subject) else f"{subject}{_written_out(match['rest'])}"
-    return text
+    possessive, pronoun = _POSSESSIVE.match(text), _PRONOUN.match(text)
+    match = possessive or pronoun
+    if match is None:
+        return text
+    if subject is None or not _agrees(match["pronoun"], subject):
+        return None
+    return f"{subject}{_genitive(subject)} {match['rest']}" if possessive else f"{subject}{_written_out(match['rest'])}"
 
 
 def _agrees(pronoun: str, subject: str) -> bool:
