@@ -16,6 +16,7 @@ __all__ = [
     "describe_argument",
     "refuse_below",
     "refuse_negative",
+    "refuse_no_flag",
     "refuse_no_path",
     "refuse_one_text",
     "refuse_other_than",
@@ -111,6 +112,17 @@ def refuse_other_than(known: Collection[str], /, **choices: object) -> None:
         if choice not in known:
             near = nearest(choice, known) if isinstance(choice, str) else ""
             raise _wrong(name, choice, " or ".join(map(repr, known)), near)
+
+
+def refuse_no_flag(**flags: object) -> None:
+    """Refuse what is neither True nor False: any text would count as True.
+
+    Raises:
+        InvalidValueError: a value is something else.
+    """
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise _wrong(name, value, "True or False")
 
 
 def _lies_between(value: object, low: float, high: float) -> bool:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rag_cover.argument_checks import (
     refuse_below,
     refuse_negative,
+    refuse_no_flag,
     refuse_no_path,
     refuse_one_text,
     refuse_other_than,
@@ -85,6 +86,16 @@ def test_an_unknown_choice_is_refused_with_those_there_are(value: Any, told: str
         refuse_other_than(("official", "papers"), preset=value)
 
     assert str(refused.value) == told
+
+
+@pytest.mark.parametrize("value", ["no", 1, None, [True]])
+def test_a_flag_is_true_or_false(value: Any) -> None:
+    refuse_no_flag(resume=True, overwrite=False)
+
+    with pytest.raises(InvalidValueError) as refused:
+        refuse_no_flag(resume=value)
+
+    assert str(refused.value) == f"resume is {value!r}; give True or False"
 
 
 def test_a_message_shows_no_more_than_the_beginning_of_an_argument() -> None:

@@ -115,7 +115,8 @@ class Verdict:
     ``fragment`` are code points of the answer, or of the passage's own text without its title; None where it is not covered
     or the judge offers no Locator. ``certain`` is False where the probability lies between the judge's two cuts
     (`rag_cover.backends.CertainCuts`). ``refused`` (replies only): the text declines to answer the sub-question. ``partial``
-    (nuggets only, by judges that can tell it): the text states a part of the nugget, which does not cover it.
+    (nuggets only, by judges that can tell it): the text states a part of the nugget, which does not cover it. ``labelled``:
+    a person decided ``covered``; the probability is the judge's still.
     """
 
     probability: float
@@ -124,9 +125,10 @@ class Verdict:
     certain: bool = True
     refused: bool = False
     partial: bool = False
+    labelled: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Write as JSON data; ``certain``, ``refused`` and ``partial`` only where they are not as usual."""
+        """Write as JSON data; ``certain`` and what follows it only where they are not as usual."""
         data: dict[str, Any] = {"p": self.probability, "covered": self.covered}
         if self.fragment:
             data["fragment"] = [self.fragment.start, self.fragment.end]
@@ -136,6 +138,8 @@ class Verdict:
             data["refused"] = True
         if self.partial:
             data["partial"] = True
+        if self.labelled:
+            data["labelled"] = True
         return data
 
     @classmethod
@@ -149,6 +153,7 @@ class Verdict:
             certain=data.get("certain", True),
             refused=data.get("refused", False),
             partial=data.get("partial", False),
+            labelled=data.get("labelled", False),
         )
 
     @property

@@ -27,7 +27,7 @@ from rag_cover.question_keys import question_key
 from rag_cover.questions import Question, Role
 from rag_cover.stats.intervals import Interval, jackknife_share
 from rag_cover.stats.question_rows import QuestionRows
-from rag_cover.summaries import JudgeKnowledge, SummaryBuilder
+from rag_cover.summaries import JudgeKnowledge, SummaryBuilder, put_labels
 from rag_cover.traces import Trace
 
 __all__ = ["DashboardBuilder", "StoreSource"]
@@ -211,7 +211,7 @@ class _OneStore:
             cuts = f"{result.coverage.threshold:g}" + ("" if reply is None else f" (answers {reply:g})")
             self._units[f"{unit} ({result.coverage.decomposed_by}), threshold {cuts}"] += 1
             self._add_agreement(result)
-            self._add_causes(result)
+            self._add_causes(put_labels(result, self._source.known_of_judge))
 
     @property
     def figures(self) -> StoreFigures:

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_cover.argument_checks import refuse_no_path
+from rag_cover.argument_checks import refuse_no_flag, refuse_no_path
 from rag_cover.backends import CalibrationShift, Mode, Retriever, read_shifts
 from rag_cover.engines import Engine
 from rag_cover.errors import InputError, InvalidValueError, StoreError, needs_extra
@@ -38,7 +38,7 @@ from rag_cover.short_forms import quote, shorten
 from rag_cover.stores import Origin, Store
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.locks import hold
-from rag_cover.summaries import JudgeKnowledge, Summary, summarise
+from rag_cover.summaries import JudgeKnowledge, LabelledResults, Summary, summarise
 from rag_cover.traces import Trace, assign_ids
 
 if TYPE_CHECKING:
@@ -120,6 +120,12 @@ class Evaluation:
         """Return what is known of the judge's errors."""
         return JudgeKnowledge.of(self.shifts, self.labels)
 
+    @property
+    def labelled_results(self) -> Sequence[TraceResult]:
+        """Return the results as pages show them: people's labels stand in the place of the judge's verdicts on answers."""
+        known = self.known_of_judge
+        return LabelledResults(self.results, known) if known.labels else self.results
+
     def summary(self) -> Summary:
         """Sum up the results, with 95% intervals clustered by question, and others that hold the judge's errors."""
         return summarise(
@@ -179,7 +185,7 @@ class Evaluation:
         """Write the report: one self-contained HTML file."""
         from rag_cover.reports.html import write_report
 
-        write_report(Path(path), self.results, self.summary(), people=self.compare_with_labels())
+        write_report(Path(path), self.labelled_results, self.summary(), people=self.compare_with_labels())
 
 
 def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by name
@@ -239,7 +245,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         InputError: a trace that cannot be read, something that traces are not read from, or no trace at all.
         StoreInUseError: another process writes the store.
         StoreError: a store that cannot be used, or that holds an evaluation that is neither to be resumed nor written over.
-        InvalidValueError: ``resume`` and ``overwrite`` together, or a ``longest_text`` below 1.
+        InvalidValueError: ``resume`` and ``overwrite`` together or no flags, or a ``longest_text`` below 1.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
     refuse_both(resume=resume, overwrite=overwrite)
@@ -306,8 +312,9 @@ def refuse_both(*, resume: bool, overwrite: bool) -> None:
     """Refuse to go on with results and to remove them.
 
     Raises:
-        InvalidValueError: both are wanted.
+        InvalidValueError: both are wanted, or one is neither True nor False.
     """
+    refuse_no_flag(resume=resume, overwrite=overwrite)
     if resume and overwrite:
         message = "resume (--resume) goes on with what is kept and overwrite (--force) removes it; choose one"
         raise InvalidValueError(message)

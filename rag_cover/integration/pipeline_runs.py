@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
-from rag_cover.argument_checks import describe_argument, refuse_below, refuse_no_path
+from rag_cover.argument_checks import describe_argument, refuse_below, refuse_no_flag, refuse_no_path
 from rag_cover.errors import InvalidValueError, StoreInUseError, refuse_unknown_options
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.loop import Progress, Watcher
@@ -357,6 +357,7 @@ def _refuse_unusable(options: Mapping[str, Any], concurrency: object, *, resume:
     """
     refuse_below(1, concurrency=concurrency)
     refuse_no_path(store=options.get("store"))
+    refuse_no_flag(resume=resume)
     if own := [name for name in _OWN if name in options]:
         message = f"a dataset takes no {own[0]}: every question is asked, measured and kept; leave {own[0]}=… out"
         raise InvalidValueError(message)

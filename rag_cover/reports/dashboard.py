@@ -145,11 +145,24 @@ def dashboard_table(dashboard: Dashboard) -> RenderableType:
     lines = [Text(f"! {one_line(line, limit=400)}", style="yellow") for line in view.warnings]
     for name, reason in view.refused:
         lines.append(Text(f"! {name}: {one_line(reason, limit=300)}", style="yellow"))
+    lines += [
+        Text(said)
+        for store, name in zip(reversed(dashboard.stores), names, strict=True)
+        if (said := _labels_sentence(store, name))
+    ]
     causes: list[RenderableType] = []
     for card in view.causes:
         causes.append(Text(f"{card.name}: {card.counts}", style="bold"))
         causes += [Text(f"  {one_line(line, limit=300)}", style="dim") for line in card.remedies]
     return Encodable(Group(Text(view.headline.text, style="bold"), *lines, stores, *causes))
+
+
+def _labels_sentence(store: StoreFigures, name: str) -> str:
+    """Say what became of people's labels in a store; empty where it holds no text that one is of."""
+    if store.agreement is None:
+        return ""
+    agreed = f"{percent(store.agreement.estimate)} of {format_count(store.labels, 'labelled core verdict')}"
+    return f"People’s labels: the judge agrees with {agreed} in {one_line(name, limit=60)}."
 
 
 def _short_names(names: Sequence[str]) -> Sequence[str]:

@@ -164,14 +164,17 @@ def headline(summary: Summary) -> Headline:
     """Say how much of what matters the answers cover, how sure that is, or why it cannot be said.
 
     What makes that number mean little comes first: traces in a language that the judge does not read, answers of which at least
-    half decline, only repeat the question or are empty.
+    half decline, only repeat the question or are empty. Where people labelled all the verdicts, the number is theirs.
     """
     metric = summary.metrics.get("core_coverage")
     if metric is None or metric.interval is None:
         reason = metric.undefined_because if metric else "it was not measured"
         undefined = Headline("", "Core coverage is undefined:", reason or "no reason was given", "")
         return _headline_of_unread(summary) or undefined
-    share, basis = percent(metric.interval.estimate), _basis_with_unread(basis_of(metric.interval, SHARE), summary)
+    labelled = metric.with_judge_error if summary.judge_error and summary.judge_error.all_labelled else None
+    interval = labelled or metric.interval
+    basis = _basis_with_unread(f"{'by people’s labels, ' if labelled else ''}{basis_of(interval, SHARE)}", summary)
+    share = percent(interval.estimate)
     short, single = _short_answers(summary.answers), are_questions_whole(summary)
     if not (degenerate := _degenerate_answers(summary.answers)):
         before, after = ("Answered:", "of the questions") if single else ("Answers cover", f"of the {core_noun(summary)}s")
@@ -294,8 +297,8 @@ def judge_error_sentence(summary: Summary) -> str:
     known, sure = error.agreement, interval_text(metric.with_judge_error, SHARE)
     agreed, labels = percent(known.agreed / known.labels), format_count(known.labels, "label")
     if error.all_labelled:
-        share = f"{percent(metric.with_judge_error.estimate)} (95% interval {sure})"
-        return f"By people’s labels of all {known.labels:,} verdicts {share}: the judge agrees with {agreed} of them."
+        judged = f"{percent(metric.interval.estimate)} ({interval_label(metric.interval, SHARE)})"
+        return f"People labelled all {known.labels:,} verdicts. The judge says {judged}; it agrees with {agreed} of the labels."
     if error.own_labels:
         verdicts = format_count(known.labels, "labelled verdict")
         few = f" From {LEAST_LABELS} labels on, the share rests on them." if known.labels < LEAST_LABELS else ""

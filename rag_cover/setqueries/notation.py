@@ -20,7 +20,18 @@ from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["DEEPEST", "LONGEST", "MOST_PARTS", "ExpressionTree", "Operator", "read", "read_data", "template_of", "text_of"]
+__all__ = [
+    "DEEPEST",
+    "LONGEST",
+    "MOST_PARTS",
+    "ExpressionTree",
+    "Operator",
+    "letter_at",
+    "read",
+    "read_data",
+    "template_of",
+    "text_of",
+]
 
 DEEPEST = 50
 """How deep operators may stand within operators."""
@@ -100,15 +111,20 @@ def text_of(query: ExpressionTree) -> str:
 def template_of(query: ExpressionTree, atoms: Sequence[str]) -> str:
     """Write a query with letters for its atoms, by their order, and no more brackets than QUEST does."""
     if query.text is not None:
-        return _letter(atoms.index(query.text))
+        return letter_at(atoms.index(query.text))
     plain = query.operator == "difference" and query.parts[0].operator == "intersection"  # QUEST writes A ∩ B \ C
     written = [template_of(part, atoms) for part in query.parts]
     bare = [not part.parts or (plain and not place) for place, part in enumerate(query.parts)]
     return _SIGNS[query.operator].join(each if free else f"({each})" for each, free in zip(written, bare, strict=True))
 
 
-def _letter(number: int) -> str:
-    return chr(ord("A") + number) if number < 26 else f"A{number}"  # noqa: PLR2004  # letters
+def letter_at(place: int) -> str:
+    """Return the letter that stands for the atom at a place, as QUEST writes templates.
+
+    >>> letter_at(1), letter_at(30)
+    ('B', 'A30')
+    """
+    return chr(ord("A") + place) if place < 26 else f"A{place}"  # noqa: PLR2004  # letters
 
 
 def read(text: str, atom: Callable[[str], T], join: Join[T]) -> T:

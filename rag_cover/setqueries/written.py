@@ -17,6 +17,7 @@ from rag_cover.english.words import content_words, words_of
 from rag_cover.errors import InvalidValueError, MalformedReplyError
 from rag_cover.llm.json_replies import parse_reply
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
+from rag_cover.setqueries.notation import letter_at
 
 __all__ = ["SetQueryReply", "forms_in", "query_in", "rename_atoms"]
 
@@ -58,7 +59,7 @@ class SetQueryReply(_Reply):
             return [{"letter": letter, "description": text} for letter, text in sets.items()]
         if isinstance(sets, list):
             return [
-                _Set(letter=_letter(at), description=each) if isinstance(each, str) else each for at, each in enumerate(sets)
+                _Set(letter=letter_at(at), description=each) if isinstance(each, str) else each for at, each in enumerate(sets)
             ]
         return sets
 
@@ -191,7 +192,3 @@ def forms_in(text: str) -> frozenset[str]:
     ['bird', 'peru']
     """
     return frozenset(word[:_STEM] for word in content_words(text) or words_of(text))
-
-
-def _letter(place: int) -> str:
-    return chr(ord("A") + place) if place < 26 else f"A{place}"  # noqa: PLR2004  # letters

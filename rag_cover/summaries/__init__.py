@@ -6,6 +6,7 @@ Questions are the clusters: a question asked of several pipelines, or several ti
 from rag_cover.summaries.accumulators import Sums
 from rag_cover.summaries.build import SummaryBuilder, summarise
 from rag_cover.summaries.judge_error import JudgeError, JudgeKnowledge
+from rag_cover.summaries.labelled_results import LabelledResults, put_labels
 from rag_cover.summaries.metrics import OwnedMetric, metrics_of_installed
 from rag_cover.summaries.result import ChangedQuestion, Comparison, MetricComparison, MetricValue, OutcomeCounts, Summary
 
@@ -14,6 +15,7 @@ __all__ = [
     "Comparison",
     "JudgeError",
     "JudgeKnowledge",
+    "LabelledResults",
     "MetricComparison",
     "MetricValue",
     "OutcomeCounts",
@@ -22,5 +24,6 @@ __all__ = [
     "SummaryBuilder",
     "Sums",
     "metrics_of_installed",
+    "put_labels",
     "summarise",
 ]

@@ -24,6 +24,7 @@ from rag_cover.measures import (
 from rag_cover.question_keys import question_key
 from rag_cover.stats.question_rows import QuestionRows
 from rag_cover.summaries.judge_error import JudgeKnowledge, VerdictCollector
+from rag_cover.summaries.labelled_results import put_labels
 from rag_cover.summaries.metrics import OwnedMetric, SumsOf
 
 __all__ = ["Sums"]
@@ -38,7 +39,7 @@ class Sums:
 
     Args:
         measures: measures given as values; those of other names are the installed ones.
-        known_of_judge: what is known of the judge's errors.
+        known_of_judge: what is known of the judge's errors; labels decide what is lost.
     """
 
     def __init__(self, measures: Iterable[Measure] = (), known_of_judge: JudgeKnowledge = JudgeKnowledge()) -> None:  # noqa: B008  # frozen
@@ -46,7 +47,7 @@ class Sums:
         self._metrics: dict[str, tuple[SummaryMetric[Any], ...]] = {}
         self._rows: dict[tuple[str, SumsOf], QuestionRows] = {}
         self.places: dict[str, int] = {}
-        self.verdicts = VerdictCollector(known_of_judge)
+        self._known, self.verdicts = known_of_judge, VerdictCollector(known_of_judge)
         self._labels, self._held = known_of_judge.rows, HeldTexts(map(LabelPlace.of_row, known_of_judge.rows))
         self.losses = QuestionRows(len(Loss) + 1, places=self.places)
 
@@ -64,11 +65,10 @@ class Sums:
                 if metric.units is not None:
                     self.verdicts.add(metric.name, metric.units(measured), key, result.trace.answer or "")
         self._note_held(result)
-        if result.coverage:
-            lost = [each for each in result.coverage.lost if each.is_loss_clear]
-            named = [each.loss for each in lost]
+        if coverage := put_labels(result, self._known).coverage:
+            named = [each.loss for each in coverage.lost if each.is_loss_clear]
             self.verdicts.add_losses(result, key)
-            self.losses.add(key, [*(named.count(loss) for loss in Loss), len(result.coverage.lost) - len(lost)])
+            self.losses.add(key, [*(named.count(loss) for loss in Loss), len(coverage.lost) - len(named)])
 
     @property
     def labels(self) -> LabelMatches | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from rag_cover.english.lexicon import one_of
 from rag_cover.english.noun_phrases import is_plural
-from rag_cover.testsets.named_things import NOUN_PHRASE, names_something
+from rag_cover.testsets.named_things import NOUN_PHRASE, PARTICIPLE, names_something
 
 __all__ = ["AMOUNT_RULES", "MONTHS", "PEOPLE", "begins_with_amount"]
 
@@ -91,8 +91,7 @@ _PLACE = (
 )
 _STANDS = {"stands": "stand", "hangs": "hang", "lies": "lie", "lives": "live", "meets": "meet", "starts": "start"}
 _MODAL = r"(?P<modal>can|may|must|should|have to|has to|need to|needs to)"
-_IRREGULAR = "kept|paid|sent|held|made|taken|given|read|done|built|sold|won|lost|worn|run|set|drawn|found"
-_DONE = rf"(?P<done>(?:\w+ly )?(?:\w+ed|{_IRREGULAR}))"
+_DONE = rf"(?P<done>(?:\w+ly )?{PARTICIPLE})"
 PEOPLE = [
     "you", "members", "visitors", "guests", "tenants", "students", "employees", "staff", "residents", "customers",
     "passengers", "readers", "children", "adults", "patients", "parents", "drivers", "users", "volunteers",

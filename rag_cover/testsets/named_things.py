@@ -8,7 +8,7 @@ from rag_cover.english.lexicon import ALL_PREPOSITIONS, FUNCTION_WORDS, QUESTION
 from rag_cover.english.noun_phrases import is_noun_phrase
 from rag_cover.english.words import words_of
 
-__all__ = ["ACTIVE_VERBS", "NOUN_PHRASE", "PERSONS", "POINTING", "names_something", "points_back"]
+__all__ = ["ACTIVE_VERBS", "NOUN_PHRASE", "PARTICIPLE", "PERSONS", "POINTING", "names_something", "points_back"]
 
 _GENERIC = frozenset(
     words_of(
@@ -29,6 +29,12 @@ POINTING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Words that point to something outside of a question."""
+_IRREGULAR = words_of(
+    """born built held written found won sold shown chosen sent taught made set given known kept read run put drawn lost
+    paid taken done worn"""
+)
+PARTICIPLE = rf"(?:\w+ed|{one_of(_IRREGULAR)})"
+"""Matches a word that may be a past participle."""
 PERSONS = frozenset(
     words_of(
         """writer author poet novelist player footballer singer songwriter musician composer actor actress director

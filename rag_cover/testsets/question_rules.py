@@ -16,7 +16,7 @@ from rag_cover.english.noun_phrases import is_plural
 from rag_cover.english.words import content_words, words_of
 from rag_cover.short_forms import capitalise
 from rag_cover.testsets.amount_rules import AMOUNT_RULES, MONTHS, PEOPLE, begins_with_amount
-from rag_cover.testsets.named_things import ACTIVE_VERBS, NOUN_PHRASE, PERSONS, POINTING, names_something
+from rag_cover.testsets.named_things import ACTIVE_VERBS, NOUN_PHRASE, PARTICIPLE, PERSONS, POINTING, names_something
 
 __all__ = ["RULES", "AskedStatement", "ask_about"]
 
@@ -30,8 +30,6 @@ _NO_NAMES = frozenset(words_of("the a an all most some many each every any no yo
 _PLURAL_VERBS_AFTER = frozenset(words_of("are were have do may can must should will cost take last")) | frozenset(_PLURAL_VERBS)
 """Verbs after which the word before, in the plural, is no name."""
 _MADE = "wrote founded invented discovered designed directed won created built developed published composed painted established"
-_IRREGULAR = "born built held written found won sold shown chosen sent taught made set given known kept read run put drawn lost"
-_PARTICIPLE = rf"(?:\w+ed|{one_of(_IRREGULAR.split())})"
 _NO_OBJECT = (
     r"(?!(?:not|only|if|when|until|in|on|at|for|with|by|from|as|to|may|might|can|could|should|must|will|would|is|are|was|were|has"
     r"|have)\b)"
@@ -203,7 +201,7 @@ _NOT_PLACED = frozenset(words_of("written used implemented expressed measured gi
 
 
 def _passive(text: str) -> _Asked:
-    done = rf"(?!not\b|never\b){_ADVERB}(?P<done>{_PARTICIPLE}) (?P<link>by|in|on|at|when|if|with)"
+    done = rf"(?!not\b|never\b){_ADVERB}(?P<done>{PARTICIPLE}) (?P<link>by|in|on|at|when|if|with)"
     match = re.fullmatch(rf"{NOUN_PHRASE} (?P<be>is|are|was|were) {done} (?P<rest>.+)", text)
     if match is None or not names_something(match["np"]):
         return None

@@ -184,7 +184,11 @@ def test_inputs_are_never_written_over_and_other_files_with_force_alone(
 
 
 def test_the_judge_s_agreement_with_labels_is_told_by_store(
-    document: Callable[..., Any], make: Callable[..., Path], folder: Path
+    document: Callable[..., Any],
+    command: Callable[..., Any],
+    stores: tuple[Path, Path],
+    make: Callable[..., Path],
+    folder: Path,
 ) -> None:
     rows = [
         {
@@ -196,10 +200,13 @@ def test_the_judge_s_agreement_with_labels_is_told_by_store(
         for number in range(1, 6)
     ]
 
-    shown = document("--labels", make(folder / "labels.jsonl", rows))["stores"]
+    labels = make(folder / "labels.jsonl", rows)
+    shown = document("--labels", labels)["stores"]
+    told = " ".join(command("dashboard", *stores, "--labels", labels).stdout.split())
 
     assert (shown[0]["labels"], shown[0]["agreement"]["estimate"]) == (5, pytest.approx(0.2))
     assert (shown[1]["labels"], shown[1]["agreement"]) == (0, None)
+    assert told.count("People’s labels: the judge agrees with 20% of 5 labelled core verdicts in ") == 1
 
 
 def test_of_redacted_traces_no_test_questions_are_made(

@@ -17,7 +17,7 @@ from rag_cover.coverage import Loss
 from rag_cover.evaluation.comparison import compare
 from rag_cover.label_matches import LabelMatches
 from rag_cover.labels import LabelledText
-from rag_cover.reports.text import controls_sentence, judge_error_sentence, loss_error_sentence
+from rag_cover.reports.text import controls_sentence, headline, judge_error_sentence, loss_error_sentence
 from rag_cover.summaries import Summary
 from rag_cover.traces import RetrievalStep
 
@@ -134,7 +134,9 @@ def test_a_share_of_which_all_verdicts_are_labelled_is_that_of_the_labels() -> N
     assert found.estimate == pytest.approx(0.25)
     assert (zero.estimate, zero.lower) == (0.0, 0.0)
     assert 0.1 < (zero.upper or 0) < 0.3
-    assert "By people’s labels of all 12 verdicts 25% (95% interval" in judge_error_sentence(some)
+    assert "People labelled all 12 verdicts. The judge says" in judge_error_sentence(some)
+    assert headline(some).text.startswith("Answers cover 25% of the core sub-questions")
+    assert "(by people’s labels, 95% interval" in headline(some).text
 
 
 @settings(max_examples=20)

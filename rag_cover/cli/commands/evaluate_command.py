@@ -174,7 +174,8 @@ def evaluate_traces(options: EvaluateOptions) -> None:
     labels = read_labels(options.labels) if options.labels else ()
     evaluation = run.evaluate().with_labels(labels)
     summary = evaluation.summary()
-    write = partial(write_report, results=evaluation.results, summary=summary, people=evaluation.compare_with_labels())
+    people = evaluation.compare_with_labels()
+    write = partial(write_report, results=evaluation.labelled_results, summary=summary, people=people)
     ending.come(run, evaluation, summary, write=write, show=partial(show_coverage, evaluation, summary))
 
 
@@ -182,6 +183,6 @@ def show_coverage(evaluation: Evaluation, summary: Summary, out: Console) -> Non
     """Show the summary, and the questions of which most was left out."""
     out.print(summary_panel(summary))
     if has_losses(summary):
-        out.print(worst_questions(evaluation.results))
+        out.print(worst_questions(evaluation.labelled_results))
     if people := evaluation.compare_with_labels():
         out.print(people_table([people]))

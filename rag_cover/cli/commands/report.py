@@ -48,7 +48,8 @@ def report_results(options: ReportOptions) -> None:
     refuse_existing(page, force=options.force, inputs=[options.store])
     evaluation = Evaluation.open(options.store).with_labels(options.labels or ())
     summary = evaluation.summary()
-    write_page(page, partial(write_report, page, evaluation.results, summary, people=evaluation.compare_with_labels()))
+    people = evaluation.compare_with_labels()
+    write_page(page, partial(write_report, page, evaluation.labelled_results, summary, people=people))
     panel = utility_panel if summary.utility and "coverage" not in summary.outcomes else summary_panel
     screen(quiet=options.quiet).print(panel(summary))
     if evaluation.spending:
