@@ -6,6 +6,9 @@ verdict: that document carries the failure and counts in nothing.
 Asked twofold, with references r and without, P(document i contains a correct answer) is the product of the two answers: that it
 answers the question at all, and that what it says agrees with the references. A scorer made for answers needs that: it knows
 the right name in a document that is about something else.
+
+Without references, a question that asks several things in so many words ("When was it built and who designed it?") is asked of
+a document whole and in parts: the document answers as likely as it answers the part that it answers least.
 """
 
 from __future__ import annotations
@@ -18,12 +21,15 @@ import numpy as np
 
 from rag_cover.backends import Failure, Relevance, Scorer, ScoringItem, fingerprint_of
 from rag_cover.complexity.result import DocumentEvidence
+from rag_cover.decomposition.rules import decompose_by_rules
 from rag_cover.errors import ModelFailedError
 from rag_cover.model_calls import ask_probabilities, bisect_failures
-from rag_cover.questions import Passage, prepend_title
+from rag_cover.questions import Passage, Role, prepend_title
 from rag_cover.traces import distinct
 
 __all__ = ["Case", "Read", "read_documents"]
+
+_MOST_PARTS = 6  # of a question: each is a reading of every document
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +47,21 @@ _NOTHING = _Told((), ())
 class Case:
     """A question, the distinct passages retrieved for it, and what right answers are like, where that is known.
 
-    ``twofold`` asks the scorer with the references and without.
+    ``twofold`` asks the scorer with the references and without; ``parts`` are what the question asks, where that is several
+    things and no references tell what right answers are like.
     """
 
     question: str
     passages: tuple[Passage, ...]
     references: tuple[str, ...] = ()
     twofold: bool = False
+    parts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, question: str, passages: Iterable[Passage], references: Sequence[str], *, twofold: bool = False) -> Case:
         """Make a case in which every passage stands once; without references nothing is asked twice."""
-        return cls(question, distinct(passages), tuple(references), twofold and bool(references))
+        gold = tuple(references)
+        return cls(question, distinct(passages), gold, twofold and bool(gold), () if gold else _parts_of(question))
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -62,16 +71,18 @@ class Case:
     @property
     def items(self) -> tuple[tuple[ScoringItem, ...], ...]:
         """Return what is asked of the scorer for each passage: nothing of a blank one."""
-        asked = (self.references, ()) if self.twofold else (self.references,)
-        return tuple(tuple(ScoringItem(self.question, text, each) for each in asked) if text else () for text in self.texts)
+        asked = [(self.question, self.references), *([(self.question, ())] if self.twofold else [])]
+        asked += [(part, ()) for part in self.parts]
+        return tuple(tuple(ScoringItem(what, text, gold) for what, gold in asked) if text else () for text in self.texts)
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The evidence of each of a case's documents, and the question's tokens that relevance is about."""
+    """The evidence of each of a case's documents, the question's tokens that relevance is about, and its parts."""
 
     documents: tuple[DocumentEvidence, ...]
     tokens: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 def read_documents(cases: Sequence[Case], scorer: Scorer, relevance: Relevance | None) -> list[Read]:
@@ -96,20 +107,29 @@ def _read_evidence(
     case: Case, scores: Mapping[ScoringItem, float | Failure], relevance_by_text: Mapping[str, _Told | Failure]
 ) -> Read:
     documents = tuple(
-        _document(passage.key, [scores[item] for item in items], relevance_by_text.get(text, _NOTHING))
+        _document(passage.key, case, [scores[item] for item in items], relevance_by_text.get(text, _NOTHING))
         for passage, text, items in zip(case.passages, case.texts, case.items, strict=True)
     )
     tokens = next((each.tokens for each in relevance_by_text.values() if not isinstance(each, Failure)), ())
-    return Read(documents, tokens)
+    return Read(documents, tokens, case.parts)
 
 
-def _document(passage: str, scores: Sequence[float | Failure], told: _Told | Failure) -> DocumentEvidence:
+def _document(passage: str, case: Case, scores: Sequence[float | Failure], told: _Told | Failure) -> DocumentEvidence:
     numbers = [score for score in scores if not isinstance(score, Failure)]
     failure = next((said for said in (*scores, told) if isinstance(said, Failure)), None)
     if failure is not None or isinstance(told, Failure):
         return DocumentEvidence(passage, None, failure=failure)
-    probability = math.prod(numbers) if numbers else 0.0
-    return DocumentEvidence(passage, probability, told.relevance, unaided_probability=numbers[1] if numbers[1:] else None)
+    if not numbers:
+        return DocumentEvidence(passage, 0.0, told.relevance)
+    probability = min(numbers) if case.parts else math.prod(numbers)
+    unaided = numbers[1] if case.twofold else None
+    return DocumentEvidence(passage, probability, told.relevance, unaided_probability=unaided)
+
+
+def _parts_of(question: str) -> tuple[str, ...]:
+    """List what a question asks, by rules; empty where it is one thing, or more than a document could be asked about."""
+    core = [each.text for each in decompose_by_rules(question, most=_MOST_PARTS + 1) if each.role == Role.CORE]
+    return tuple(core) if 1 < len(core) <= _MOST_PARTS else ()
 
 
 def _relevances(model: Relevance, question: str, texts: Sequence[str]) -> list[_Told]:

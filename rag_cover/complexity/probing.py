@@ -169,7 +169,8 @@ class _Settings:
         if failures and len(failures) == len(read.documents):
             return failures[0]
         has_judge = self._teller is not None
-        return complexity_from(read.documents, read.tokens, calibration, references=source, told=has_judge)
+        found = complexity_from(read.documents, read.tokens, calibration, references=source, told=has_judge)
+        return replace(found, parts=read.parts)
 
     @property
     def _own_judge(self) -> Scorer:

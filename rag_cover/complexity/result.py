@@ -47,6 +47,7 @@ class Complexity:
     ``max_answer_probability`` in [0, 1], None without documents; ``completeness`` in [0, 1]. ``completeness`` and ``complete``
     are None where no model tells relevance: answerability then decides alone, and ``constraints`` says so. ``probability`` is
     the calibrated P(complex), None where nothing was fitted. ``calibration`` names what the thresholds were fitted on.
+    ``parts`` are what the question asks where that is several things: a document answers where it answers each of them.
     """
 
     max_answer_probability: float | None
@@ -64,6 +65,7 @@ class Complexity:
     tokens: tuple[Annotated[str, Text(kind="token")], ...] = ()
     documents: tuple[DocumentEvidence, ...] = ()
     notes: tuple[Annotated[str, Text()], ...] = field(default=())
+    parts: tuple[Annotated[str, Text()], ...] = ()
 
     @property
     def judged(self) -> tuple[DocumentEvidence, ...]:
@@ -106,5 +108,6 @@ class Complexity:
             "tokens": tuple(data["tokens"]),
             "documents": tuple(map(DocumentEvidence.from_dict, data["documents"])),
             "notes": tuple(data["notes"]),
+            "parts": tuple(data.get("parts", ())),
         }
         return cls(**{**data, **parts})

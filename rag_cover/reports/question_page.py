@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Span
+from rag_cover.complexity.result import Complexity
 from rag_cover.complexity.standing import hardness
 from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.coverage.notes import declines_in_words
@@ -232,13 +233,18 @@ def _notes(result: TraceResult) -> list[str]:
     if any(outcome.prompt_assumed for outcome in (result.coverage, result.groundedness) if outcome):
         notes.append("The trace does not record its prompt: the last context is taken for it.")
     notes += _notes_on_answer(result.coverage) if result.coverage else []
-    notes += [f"Complexity: {note}." for note in (result.complexity.notes if result.complexity else ())]
+    notes += _notes_on_complexity(result.complexity) if result.complexity else []
     if result.coverage:
         reply = result.coverage.reply_threshold
         of_answers = "" if reply is None else f", an answer from {reply:.2f}"
         cut = f"{result.coverage.threshold:.2f}{of_answers}"
         notes.append(f"A text counts as covering a {result.coverage.noun_of(None)} from a probability of {cut}.")
     return notes
+
+
+def _notes_on_complexity(complexity: Complexity) -> list[str]:
+    parts = f"Complexity: a passage answers it where it answers each part: {' '.join(complexity.parts)}"
+    return [*(f"Complexity: {note}." for note in complexity.notes), *([parts] if complexity.parts else [])]
 
 
 def _notes_on_answer(coverage: CoverageResult) -> list[str]:

@@ -228,6 +228,46 @@ def test_without_references_nothing_is_asked_twice() -> None:
     assert not found.twofold
 
 
+TWO = "When was the tower built and who designed it?"
+PARTS = ("When was the tower built?", "Who designed the tower?")
+
+
+@dataclass(frozen=True)
+class ByQuestion:
+    """Gives what a script holds for (what is asked, text), 0.9 for all else."""
+
+    script: Mapping[tuple[str, str], float]
+    threshold: float = 0.5
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        return np.array([self.script.get((item.question, item.text), 0.9) for item in items], dtype=np.float32)
+
+
+def test_a_passage_answers_two_questions_in_one_where_it_answers_each() -> None:
+    half, whole = Passage("It was built in 1889.", id="half"), Passage("Eiffel built it in 1889.", id="whole")
+    scorer = ByQuestion({(PARTS[1], half.text): 0.1})
+
+    found = complexity_of(TWO, [half, whole], scorer)
+    alone = complexity_of(TWO, [half], scorer)
+
+    assert found.parts == PARTS
+    assert [each.answer_probability for each in found.documents] == pytest.approx([0.1, 0.9])
+    assert (found.answerable, alone.answerable) == (True, False)
+    assert Complexity.from_dict(found.to_dict()) == found
+
+
+def test_where_references_tell_right_answers_a_question_stays_whole() -> None:
+    found = complexity_of(TWO, [AUSTEN], ByQuestion({(PARTS[1], AUSTEN.text): 0.1}), references=["1889, Eiffel"])
+
+    assert (found.parts, found.max_answer_probability) == ((), pytest.approx(0.9))
+
+
+def test_a_question_with_more_parts_than_a_passage_is_asked_about_stays_whole() -> None:
+    many = " ".join(f"Who is person {number} of the club?" for number in range(1, 9))
+
+    assert complexity_of(many, [AUSTEN], ByQuestion({})).parts == ()
+
+
 def test_thresholds_given_go_before_a_calibration_and_that_before_the_papers() -> None:
     calibration = Calibration(t_ans=0.4, t_com=0.3, name="a few questions")
 
