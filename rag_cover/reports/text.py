@@ -109,15 +109,19 @@ def format_count(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def interval_text(interval: Interval, scale: Scale) -> str:
-    """Write the bounds of an interval, or why there are none.
+    """Write the bounds of an interval, or why there are none; bounds of shares are never rounded inwards to none or all.
 
     >>> interval_text(Interval(0.54, 0.47, 0.61, 18), SHARE), interval_text(Interval(0.5, None, None, 1), SHARE)
     ('47–61', 'no interval')
+    >>> interval_text(Interval(0.5, 0.004, 0.997, 2), SHARE), interval_text(Interval(0.001, 0.0, 0.004, 90), SHARE)
+    ('0–100', '0–1')
     """
     if interval.lower is None or interval.upper is None:
         return "no interval"
     if scale.is_share:
-        return f"{percent(interval.lower)}–{percent(interval.upper)}".replace("%", "")
+        low, high = 100 * interval.lower, 100 * interval.upper
+        nearly_all, nearly_none = low > 99, high < 1  # noqa: PLR2004 - percent
+        return f"{math.floor(low) if nearly_all else round(low)}–{math.ceil(high) if nearly_none else round(high)}"
     return f"{scale.text(interval.lower)} to {scale.text(interval.upper)}"
 
 

@@ -83,7 +83,7 @@ def words(text: str) -> str:
 def test_the_panel_says_where_the_questions_stand(measured: list[TraceResult]) -> None:
     shown = words(printed(complexity_panel(_summary(measured))))
 
-    assert "A single passage answers 50% of the questions (95% interval <1–>99, 2 questions)" in shown
+    assert "A single passage answers 50% of the questions (95% interval 0–100, 2 questions)" in shown
     assert "Of 2 questions, a single passage answers 1; 1 is complex." in shown
     assert "multi-hop 100% 21–100 0% 1" in shown
     assert "Not measured: 1 question, complexity needs retrieval steps" in shown
