@@ -276,7 +276,7 @@ class Models:
             InputError: the file of nuggets cannot be read, or there is no such corpus.
         """
         for kind in kinds:
-            name = self.judge if kind == "scorer" else getattr(self, kind)
+            name = getattr(self, _role_of(kind))
             if kind == "decomposer" and isinstance(name, str):
                 _refuse_file(name)
             if kind == "scorer" and isinstance(name, str) and name.partition(":")[0] == SCHEME:
@@ -307,6 +307,11 @@ class Models:
         """Open the models of these kinds that are named or that the judge offers; a kind nobody offers is absent."""
         opened = {kind: self._open(kind) for kind in kinds}
         return {kind: model for kind, model in opened.items() if model is not None}
+
+    def open_roles(self, kinds: Iterable[ModelKind]) -> Models:
+        """Open the models of these kinds, as `open` does, and return them in their places; a kind nobody offers is None."""
+        roles: dict[str, Any] = {_role_of(kind): model for kind, model in self.open(kinds).items()}
+        return Models(**{"judge": self.judge, "decomposer": "rules"} | roles)
 
     def _open(self, kind: ModelKind) -> object | None:
         if kind == "scorer":
@@ -431,3 +436,7 @@ _PROTOCOLS: Mapping[str, Any] = dict(
         KINDS, (Entailer, Scorer, Locator, Relevance, Generator, Receiver, Embedder, Retriever, AbstentionDetector), strict=True
     )
 )
+
+
+def _role_of(kind: ModelKind) -> str:
+    return "judge" if kind == "scorer" else kind

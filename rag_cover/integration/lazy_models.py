@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from rag_cover.measures import Measure, ModelKind
 from rag_cover.registry import Models
 
 __all__ = ["LazyModels"]
-
-_KINDS: Mapping[str, ModelKind] = {
-    "judge": "scorer",
-    "locator": "locator",
-    "relevance": "relevance",
-    "entailer": "entailer",
-    "receiver": "receiver",
-    "generator": "generator",
-    "decomposer": "decomposer",
-    "embedder": "embedder",
-    "abstention": "abstention",
-    "nuggets": "nuggets",
-    "corpus": "corpus",
-}
 
 
 class LazyModels:
@@ -59,7 +45,7 @@ class LazyModels:
         """
         with self._lock:
             if self._opened is None:
-                opened = self._open()
+                opened = self._models.open_roles(self._kinds)
                 self._opened = opened if self._completed is None else self._completed(opened)
             return self._opened
 
@@ -71,10 +57,3 @@ class LazyModels:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:  # whoever holds it shares what is open
         return self
-
-    def _open(self) -> Models:
-        found = self._models.open(self._kinds)
-        opened: dict[str, Any] = {name: found.get(kind) for name, kind in _KINDS.items()}
-        return Models(
-            **opened | {"judge": opened["judge"] or self._models.judge, "decomposer": opened["decomposer"] or "rules"}
-        )
