@@ -109,11 +109,14 @@ class HeldTexts:
 def match_labels(rows: Collection[LabelledText], held: HeldTexts) -> LabelMatches:
     """Count the labels of answers that an evaluation holds, and why others are not used."""
     fates: Counter[str] = Counter()
-    places: set[LabelPlace] = set()
-    for row in rows:
+    used: set[tuple[str, str]] = set()
+    for row in reversed(tuple(rows)):  # of several of one text the last counts
         place = LabelPlace.of_row(row)
-        fates[_fate(row, held.find_mismatch(place), is_repeated=place in places)] += 1
-        places.add(place)
+        text = place.asked, place.text
+        fate = _fate(row, held.find_mismatch(place), is_repeated=text in used)
+        fates[fate] += 1
+        if fate == "used":
+            used.add(text)
     return LabelMatches(
         len(rows),
         fates["used"],

@@ -47,6 +47,13 @@ def test_each_label_that_is_not_used_has_one_reason() -> None:
     )
 
 
+def test_a_drawn_label_is_used_whatever_was_chosen_before_it_and_one_of_several_of_a_text() -> None:
+    other = LabelledText("Why is it blue?", ANSWER, label=True, user_question="Why is the sky blue?", key="t1")
+
+    assert _matches(_label(chosen=True), _label()) == LabelMatches(2, 1, chosen=1)
+    assert _matches(_label(), other) == LabelMatches(2, 1, repeated=1)
+
+
 def test_a_key_names_the_question_by_its_id_or_its_trace() -> None:
     rows = [LabelledText("Who?", "Me.", label=True, key=key, user_question="Who?") for key in ("q1", "t1", "q2")]
 

@@ -16,7 +16,7 @@ from rag_cover.cli.option_groups import GateOptions
 from rag_cover.errors import nearest
 from rag_cover.known_measures import measure_named
 from rag_cover.reports.sanitise import one_line
-from rag_cover.reports.text import format_count
+from rag_cover.reports.text import CoreShare, core_share, format_count
 from rag_cover.short_forms import join_words
 from rag_cover.summaries import MetricValue, OwnedMetric, Summary, metrics_of_installed
 
@@ -76,19 +76,21 @@ class Gate:
         return f"{self.bound} {self.metric}={self.limit:g}"
 
     def check(self, summary: Summary) -> GateResult:
-        """Hold the figure against the limit; an undefined one fails."""
+        """Hold the figure against the limit, core coverage as the headline gives it; an undefined one fails."""
         metric = summary.metrics.get(self.metric)
-        value, undefined = self._value(metric) if metric else (None, "is undefined: it was not measured")
+        people = core_share(summary) if self.metric == "core_coverage" else None
+        value, undefined = self._value(metric, people) if metric else (None, "is undefined: it was not measured")
         if value is None:
             return GateResult(self, None, f"{self.metric} {undefined}{hint_to_measure(self.metric, summary.outcomes)}")
         what = f"the {self.bound.end} end of {self.metric}'s 95% interval" if self.bound.end else self.metric
         beyond = value - self.limit if self.bound.is_maximum else self.limit - value
         side = "above" if self.bound.is_maximum else "below"
-        problem = f"{what} is {value:.3g}, which is {beyond:.2g} {side} {self.limit:g}"
+        by = f" {people.by}" if people and people.by else ""
+        problem = f"{what}{by} is {value:.3g}, which is {beyond:.2g} {side} {self.limit:g}"
         return GateResult(self, value, problem if beyond > 0 else None)
 
-    def _value(self, metric: MetricValue) -> tuple[float | None, str]:
-        interval = metric.interval
+    def _value(self, metric: MetricValue, core: CoreShare | None) -> tuple[float | None, str]:
+        interval = core.interval if core else metric.interval
         if interval is None:
             return None, f"is undefined: {metric.undefined_because}"
         ends = {None: interval.estimate, "lower": interval.lower, "upper": interval.upper}

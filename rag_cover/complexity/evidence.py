@@ -33,14 +33,14 @@ _MOST_PARTS = 6  # of a question: each is a reading of every document
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _TokenRelevance:
     """A question's tokens, and a document's relevance to each."""
 
     tokens: tuple[str, ...]
     relevance: tuple[float, ...]
 
 
-_NOTHING = _Told((), ())
+_NOTHING = _TokenRelevance((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +97,14 @@ def read_documents(cases: Sequence[Case], scorer: Scorer, relevance: Relevance |
     return [_read_evidence(case, scores, found) for case, found in zip(cases, relevances, strict=True)]
 
 
-def _relevance_by_text(case: Case, model: Relevance | None) -> Mapping[str, _Told | Failure]:
+def _relevance_by_text(case: Case, model: Relevance | None) -> Mapping[str, _TokenRelevance | Failure]:
     if model is None:
         return {}
     return bisect_failures(tuple(dict.fromkeys(case.texts)), lambda some: _relevances(model, case.question, some))
 
 
 def _read_evidence(
-    case: Case, scores: Mapping[ScoringItem, float | Failure], relevance_by_text: Mapping[str, _Told | Failure]
+    case: Case, scores: Mapping[ScoringItem, float | Failure], relevance_by_text: Mapping[str, _TokenRelevance | Failure]
 ) -> Read:
     documents = tuple(
         _document(passage.key, case, [scores[item] for item in items], relevance_by_text.get(text, _NOTHING))
@@ -114,7 +114,7 @@ def _read_evidence(
     return Read(documents, tokens, case.parts)
 
 
-def _document(passage: str, case: Case, scores: Sequence[float | Failure], told: _Told | Failure) -> DocumentEvidence:
+def _document(passage: str, case: Case, scores: Sequence[float | Failure], told: _TokenRelevance | Failure) -> DocumentEvidence:
     numbers = [score for score in scores if not isinstance(score, Failure)]
     failure = next((said for said in (*scores, told) if isinstance(said, Failure)), None)
     if failure is not None or isinstance(told, Failure):
@@ -132,7 +132,7 @@ def _parts_of(question: str) -> tuple[str, ...]:
     return tuple(core) if 1 < len(core) <= _MOST_PARTS else ()
 
 
-def _relevances(model: Relevance, question: str, texts: Sequence[str]) -> list[_Told]:
+def _relevances(model: Relevance, question: str, texts: Sequence[str]) -> list[_TokenRelevance]:
     found = model.token_relevance(question, texts)
     values = np.asarray(found.values, dtype=np.float64)
     if values.shape != (len(texts), len(found.tokens)) or not (np.isfinite(values) & (values >= 0)).all():
@@ -141,4 +141,4 @@ def _relevances(model: Relevance, question: str, texts: Sequence[str]) -> list[_
             f" {len(found.tokens)} tokens, each a number of at least 0"
         )
         raise ModelFailedError(message)
-    return [_Told(tuple(found.tokens), tuple(row)) for row in values.tolist()]
+    return [_TokenRelevance(tuple(found.tokens), tuple(row)) for row in values.tolist()]

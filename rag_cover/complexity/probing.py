@@ -161,15 +161,15 @@ class _Settings:
     def judge(self, asked: Sequence[_Asked]) -> list[Complexity | Failure]:
         """Ask the models about all questions at once, and decide each."""
         calibrations = {source: self._resolve_calibration(source) for source in {each.source for each in asked}}
-        reads = read_documents([each.case(calibrations[each.source]) for each in asked], self.scorer, self._teller)
+        reads = read_documents([each.case(calibrations[each.source]) for each in asked], self.scorer, self._relevance_model)
         return [self._decide(read, calibrations[each.source], each.source) for read, each in zip(reads, asked, strict=True)]
 
     def _decide(self, read: Read, calibration: Calibration, source: AnswerSource) -> Complexity | Failure:
         failures = [document.failure for document in read.documents if document.failure is not None]
         if failures and len(failures) == len(read.documents):
             return failures[0]
-        has_judge = self._teller is not None
-        found = complexity_from(read.documents, read.tokens, calibration, references=source, told=has_judge)
+        has_relevance = self._relevance_model is not None
+        found = complexity_from(read.documents, read.tokens, calibration, references=source, has_relevance=has_relevance)
         return replace(found, parts=read.parts)
 
     @property
@@ -178,7 +178,7 @@ class _Settings:
         return self.scorer.first if isinstance(self.scorer, CascadeJudge) else self.scorer
 
     @property
-    def _teller(self) -> Relevance | None:
+    def _relevance_model(self) -> Relevance | None:
         if self.relevance is None and isinstance(judge := self._own_judge, Relevance):
             return judge
         return self.relevance
@@ -196,7 +196,7 @@ class _Settings:
     def _preset(self, source: AnswerSource, constraints: Constraints) -> Calibration | None:
         """Find what ships for the scorer, which holds only where it tells relevance itself."""
         scorer = fingerprint_of(self._own_judge)
-        return calibration_for(scorer, source, constraints) if fingerprint_of(self._teller) == scorer else None
+        return calibration_for(scorer, source, constraints) if fingerprint_of(self._relevance_model) == scorer else None
 
 
 def _text(question: Question | str) -> str:

@@ -14,7 +14,7 @@ from rag_cover.complexity.result import Complexity
 from rag_cover.complexity.standing import Standing, standing_of
 from rag_cover.measures import TraceResult
 from rag_cover.question_keys import question_key
-from rag_cover.stats.intervals import Interval, jackknife_share, wilson
+from rag_cover.stats.intervals import Interval, jackknife_share
 from rag_cover.stats.question_rows import QuestionRows
 
 __all__ = ["NO_KIND", "ComplexitySummary", "ComplexitySums", "KindGroup"]
@@ -122,8 +122,6 @@ def _notes_on(found: Complexity) -> list[str]:
 
 
 def _share(rows: Floats) -> Interval:
-    if (rows[:, 1] == 1).all():
-        return wilson(int(rows[:, 0].sum()), len(rows))
     interval = jackknife_share(rows, lambda sums: np.asarray(sums[..., 0] / sums[..., 1]))
     if interval is None:  # a group begins with its first member
         message = "a group of questions is empty"

@@ -62,15 +62,15 @@ def complexity_from(
     calibration: Calibration,
     *,
     references: AnswerSource,
-    told: bool,
+    has_relevance: bool,
 ) -> Complexity:
     """Decide from what models said; documents that they failed on count in nothing.
 
-    ``told`` is whether a model was asked for relevance. Where none was, or the question has no tokens to be relevant to,
-    answerability decides alone, and a note says why.
+    ``has_relevance`` is whether a model was asked for relevance. Where none was, or the question has no tokens to be relevant
+    to, answerability decides alone, and a note says why.
     """
     judged = [document for document in documents if document.failure is None]
-    known = told and (bool(tokens) or not judged)
+    known = has_relevance and (bool(tokens) or not judged)
     relevance = tuple(document.relevance for document in judged) if known else None
     evidence = Evidence(tuple(document.answer_probability or 0.0 for document in judged), relevance)
     deciding = calibration if known else replace(calibration, constraints="answerability")
@@ -81,17 +81,17 @@ def complexity_from(
         deciding,
         references=references,
         probability=deciding.probability(evidence),
-        notes=(*_notes(documents, told, known), *_reference_notes(calibration, references)),
+        notes=(*_notes(documents, has_relevance, known), *_reference_notes(calibration, references)),
     )
 
 
-def _notes(documents: Sequence[DocumentEvidence], told: bool, known: bool) -> tuple[str, ...]:  # noqa: FBT001  # facts
+def _notes(documents: Sequence[DocumentEvidence], has_relevance: bool, known: bool) -> tuple[str, ...]:  # noqa: FBT001  # facts
     failed = sum(document.failure is not None for document in documents)
     notes = {
         "nothing was retrieved": not documents,
         f"{failed} of {len(documents)} documents could not be judged and count in nothing": failed > 0,
-        "completeness is not applicable: no model tells token relevance": not told,
-        "completeness is not applicable: the question has no words to be about": told and not known,
+        "completeness is not applicable: no model tells token relevance": not has_relevance,
+        "completeness is not applicable: the question has no words to be about": has_relevance and not known,
     }
     return tuple(note for note, holds in notes.items() if holds)
 

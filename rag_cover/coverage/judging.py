@@ -20,7 +20,7 @@ found. With a corpus, core ones that were not found are looked for in it: what i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -54,7 +54,7 @@ from rag_cover.questions import Passage, Role, RoleSource, SubQuestion, plain_qu
 from rag_cover.statements import STATED, StatementJudge
 from rag_cover.traces import Trace
 
-__all__ = ["coverage_table", "judge_coverage", "tiers_of"]
+__all__ = ["coverage_table", "failing_queries", "find_loss", "judge_coverage", "tiers_of"]
 
 REFERENCE_CUT = 0.5
 _REFUSAL = "I cannot tell. The documents do not say."
@@ -210,7 +210,7 @@ def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedde
         answer=None
         if trace.answer is None
         else JudgedText(trace.answer if trace.answer.strip() else "", 0, trace.question.text),
-        failed=_failing_queries(trace, facets),
+        failed=failing_queries(trace, (each.question or each.text for each in facets)),
         read_by=_find_readers(trace),
         most_retrieved=max((len(step.passages) for step in trace.steps if not step.replaces), default=0),
     )
@@ -250,13 +250,13 @@ def _controls(case: _Case, bench: Bench) -> Controls | None:
     return Controls(echoed, refused, len(case.core))
 
 
-def _failing_queries(trace: Trace, facets: Sequence[CoverageFacet]) -> frozenset[str]:
-    """Return what failed steps were asked for: everything, where no other step retrieved at all."""
+def failing_queries(trace: Trace, asked: Iterable[str]) -> frozenset[str]:
+    """Return what failed steps were asked for, as plain queries: all that is ``asked``, where no other retrieved."""
     searches = [step for step in trace.steps if not step.replaces]
     errors = [step for step in searches if step.error is not None]
     queries = [step.query for step in errors]
     if errors and len(errors) == len(searches):
-        queries += [facet.question or facet.text for facet in facets]
+        queries += asked
     return frozenset(map(plain_query, queries)) - {""}  # a step without a query searched for nothing known
 
 
@@ -365,7 +365,7 @@ def _sub_question(case: _Case, bench: Bench, facet: CoverageFacet) -> SubQuestio
     answer = bench.verdict(case.answer, facet) if case.answer else None
     chunks = None if case.chunks is None else tuple(bench.verdict(chunk, facet) for chunk in case.chunks)
     in_prompt = None if case.prompt is None else any(bench.covers(passage, facet) for passage in case.prompt)
-    loss = _loss(answer, chunks, in_prompt=in_prompt, failed=plain_query(facet.question or facet.text) in case.failed)
+    loss = find_loss(answer, chunks, in_prompt=in_prompt, failed=plain_query(facet.question or facet.text) in case.failed)
     if case.from_own_passages and loss is not Loss.UNUSED:
         loss = None
     covering = [key for key, chunk in zip(case.chunk_keys, chunks or (), strict=False) if chunk.covered]
@@ -392,7 +392,9 @@ def _position(judged: JudgedText | None, verdict: Verdict | None) -> float | Non
     return addressing_position(judged.text, verdict.fragment.of(judged.text))
 
 
-def _loss(answer: Verdict | None, chunks: tuple[Verdict, ...] | None, *, in_prompt: bool | None, failed: bool) -> Loss | None:
+def find_loss(
+    answer: Verdict | None, chunks: tuple[Verdict, ...] | None, *, in_prompt: bool | None, failed: bool
+) -> Loss | None:
     """Return the stage at which a sub-question that the answer does not cover was lost; None where that is unknown."""
     if answer is None or answer.covered or in_prompt is None:
         return None

@@ -27,7 +27,7 @@ from rag_cover.question_keys import question_key
 from rag_cover.questions import Question, Role
 from rag_cover.stats.intervals import Interval, jackknife_share
 from rag_cover.stats.question_rows import QuestionRows
-from rag_cover.summaries import JudgeKnowledge, SummaryBuilder, put_labels
+from rag_cover.summaries import JudgeKnowledge, SummaryBuilder, labelled_core_verdicts, put_labels
 from rag_cover.traces import Trace
 
 __all__ = ["DashboardBuilder", "StoreSource"]
@@ -243,13 +243,9 @@ class _OneStore:
         self._pipelines[name].add(result)
 
     def _add_agreement(self, result: TraceResult) -> None:
-        known, answer = self._source.known_of_judge, result.trace.answer
-        if result.coverage is None or answer is None or not known.labels:
-            return
-        for each in result.coverage.sub_questions:
-            if each.role == Role.CORE and each.answer is not None and (label := known.label_of(each.text, answer)) is not None:
-                self._labels += 1
-                self._agreement.add(question_key(result.trace.question), [label == each.answer.covered, 1])
+        for _, verdict, label in labelled_core_verdicts(result, self._source.known_of_judge):
+            self._labels += 1
+            self._agreement.add(question_key(result.trace.question), [label == verdict.covered, 1])
 
     def _add_causes(self, result: TraceResult) -> None:
         parts = list(list_lost_parts(result))

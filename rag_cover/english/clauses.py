@@ -18,7 +18,7 @@ from rag_cover.english.lexicon import (
     one_of,
 )
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
-from rag_cover.english.topics import ask_for_attribute, is_small_talk
+from rag_cover.english.topics import ask_for_attribute, is_courtesy, is_small_talk
 from rag_cover.english.words import content_words, words_of
 from rag_cover.short_forms import capitalise
 
@@ -211,13 +211,16 @@ def questions_in(text: str) -> list[str]:
     ['How do I care for a cast iron pan', 'how do I remove rust from a cast iron pan?']
     >>> questions_in("I have a 2015 Civic. Why does it stall?")
     ['I have a 2015 Civic. Why does it stall?']
+    >>> questions_in("Hello! Can you help me? How do I reset my password?")
+    ['How do I reset my password?']
     """
     whole = " ".join(text.split())
     pieces = [" ".join(piece.split()) for piece in _END.split(_SPACES.sub(" ", text.strip()))]
     pieces = [*pieces[:1], *(_ALSO.sub("", piece) for piece in pieces[1:])]
     marked = any(mark in text for mark in MARKS)
     asking = [piece for piece in pieces if _ASKS.match(piece) and not (marked and piece[-1] == "." and _DIRECTLY.match(piece))]
-    questions = [clause for piece in asking for clause in _clauses(piece)]
+    told = [piece for piece in asking if not is_courtesy(piece)] or asking
+    questions = [clause for piece in told for clause in _clauses(piece)]
     others = [piece for piece in pieces if piece and piece not in asking]
     if any(piece[-1] in MARKS for piece in others) or any(piece[-1] == "!" for piece in asking):  # a title, or no known form
         return [whole]

@@ -8,7 +8,7 @@ from rag_cover.english.lexicon import ARTICLES, DEMONSTRATIVES, POSSESSIVES, one
 from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, split_list
 from rag_cover.english.words import words_of
 
-__all__ = ["ASKS_NOTHING", "ask_for_attribute", "is_small_talk", "split_topics"]
+__all__ = ["ASKS_NOTHING", "ask_for_attribute", "is_courtesy", "is_small_talk", "split_topics"]
 
 ASKS_NOTHING = "the question asks nothing: it is a greeting, thanks, or a word of agreement"
 """Why small talk is not measured."""
@@ -51,6 +51,29 @@ def is_small_talk(text: str) -> bool:
     [True, True, True, False]
     """
     return _SMALL_TALK.fullmatch(text) is not None
+
+
+_COURTESY = re.compile(
+    r"""(?:(?:hi|hello|hey|sorry|excuse\ me|please)\W+)?(?:
+    (?:can|could|would|will)\ (?:you|someone|anyone|somebody|anybody)\ (?:please\ )?(?:help|assist)(?:\ (?:me|us))?
+        (?:\ (?:out|here|(?:with|on)\ (?:this|that|it|something|a\ (?:question|problem|few\ (?:questions|things)))))?
+    |(?:can|could|may)\ i\ ask(?:\ you)?(?:\ (?:something|a\ (?:quick\ )?question|one\ thing))?
+    |(?:do|have)\ you\ (?:have|got)\ a\ (?:minute|moment|second)(?:\ for\ me)?
+    |are\ you\ there|is\ any(?:one|body)\ there|how\ are\ you(?:\ (?:doing|today))*
+    |(?:is|was)\ (?:that|this)\ (?:right|correct|clear|ok|okay)
+    |(?:can|could)\ you\ (?:please\ )?(?:answer|reply|respond)(?:\ (?:me|quickly|soon|fast|briefly|shortly|today))*
+    )(?:,?\ please)?\W*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def is_courtesy(text: str) -> bool:
+    """Return whether a question only opens or ends a turn of a chat, and asks nothing of what documents say.
+
+    >>> [is_courtesy(text) for text in ("Can you help me?", "Can I ask you something?", "Can you help me reset my password?")]
+    [True, True, False]
+    """
+    return _COURTESY.fullmatch(text) is not None
 
 
 def ask_for_attribute(keywords: str) -> str | None:

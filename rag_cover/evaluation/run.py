@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rag_cover.reports.drawings import Drawing
-    from rag_cover.reports.people import BesidePeople
+    from rag_cover.reports.people import LabelComparison
 
 __all__ = ["Evaluation", "LocalEngine", "Progress", "evaluate"]
 
@@ -172,14 +172,14 @@ class Evaluation:
 
         return draw_utility(self.summary())
 
-    def compare_with_labels(self) -> BesidePeople | None:
+    def compare_with_labels(self) -> LabelComparison | None:
         """Hold the judge's verdicts on core sub-questions against people's labels of the same answers; None without labels."""
-        from rag_cover.reports.people import beside_people
+        from rag_cover.reports.people import compare_with_labels
 
         if not self.labels:
             return None
         pipelines = dict.fromkeys(result.trace.pipeline for result in self.results if result.trace.pipeline)
-        return beside_people(", ".join(pipelines), self.results, self.known_of_judge)
+        return compare_with_labels(", ".join(pipelines), self.results, self.known_of_judge)
 
     def to_html(self, path: Path | str) -> None:
         """Write the report: one self-contained HTML file."""
@@ -245,7 +245,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         InputError: a trace that cannot be read, something that traces are not read from, or no trace at all.
         StoreInUseError: another process writes the store.
         StoreError: a store that cannot be used, or that holds an evaluation that is neither to be resumed nor written over.
-        InvalidValueError: ``resume`` and ``overwrite`` together or no flags, or a ``longest_text`` below 1.
+        InvalidValueError: ``resume`` and ``overwrite`` together, one that is neither True nor False, or ``longest_text`` < 1.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
     refuse_both(resume=resume, overwrite=overwrite)

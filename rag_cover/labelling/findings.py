@@ -16,7 +16,7 @@ from rag_cover.labelling.items import LabelItem, label_key
 from rag_cover.labels import LabelledText
 from rag_cover.stats.classification import accuracy, by_cluster, counts
 from rag_cover.stats.intervals import Interval, jackknife_share
-from rag_cover.stats.prediction_powered import LEAST_LABELS, count_labels_needed, half_width_of_all
+from rag_cover.stats.prediction_powered import count_labels_needed, half_width_of_all
 from rag_cover.stores.labels import current_labels, read_label_file
 
 __all__ = ["HALF_WIDTH", "LEAST_TO_PLAN", "Findings", "find_out"]
@@ -35,7 +35,8 @@ class Findings:
     what the judge says. ``accuracy`` is the share of the ``random`` labels of the random sample that the judge agrees with;
     ``chosen_agreed`` counts the same of the ``chosen`` ones. ``needed`` is how many random labels make the headline's interval
     ± 5 points, those at hand among them; None where that is not known yet, or where all ``population`` of them would not: these
-    would make it ± ``reachable``.
+    would make it ± ``reachable``. ``rests_on_labels`` tells that the headline follows from the labels, and not mainly from what
+    is known of the judge from other sets, where ``has_other_sets`` says that this is known.
     """
 
     headline: Interval | None
@@ -47,11 +48,8 @@ class Findings:
     needed: int | None
     reachable: float | None
     population: int
-
-    @property
-    def is_powered(self) -> bool:
-        """Return whether the headline rests on the labels, and not mainly on what is known of the judge from other sets."""
-        return self.random >= LEAST_LABELS
+    rests_on_labels: bool = False
+    has_other_sets: bool = True
 
 
 def find_out(evaluation: Evaluation, items: Iterable[LabelItem], path: Path) -> Findings:
@@ -62,7 +60,8 @@ def find_out(evaluation: Evaluation, items: Iterable[LabelItem], path: Path) -> 
     """
     has_labels = path.exists() and any(label.label is not None for label in current_labels(read_label_file(path)))
     rows = read_labels(path) if has_labels else ()
-    metric = evaluation.with_labels(rows).summary().metrics["core_coverage"]
+    summary = evaluation.with_labels(rows).summary()
+    metric = summary.metrics["core_coverage"]
     every = list(items)
     by_key = {label_key(row.question, row.text): row for row in rows}
     headline = [item for item in every if item.counts_in_headline]
@@ -79,6 +78,8 @@ def find_out(evaluation: Evaluation, items: Iterable[LabelItem], path: Path) -> 
         needed=needed,
         reachable=_reachable(drawn, len(headline)) if needed is None else None,
         population=len(headline),
+        rests_on_labels=summary.judge_error is not None and summary.judge_error.rests_on_labels,
+        has_other_sets="reply" in evaluation.shifts,
     )
 
 

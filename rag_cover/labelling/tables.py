@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from rag_cover.labels import LabelledText
 from rag_cover.measures import TraceResult
 from rag_cover.nuggets import Nugget, importance_for
 from rag_cover.question_keys import question_key
-from rag_cover.questions import Question, SubQuestion
+from rag_cover.questions import Passage, Question, SubQuestion, prepend_title
 from rag_cover.stores.labels import Correction, Label, current_labels
 from rag_cover.stores.nugget_files import NuggetList
 from rag_cover.stores.validation import value_from
@@ -93,11 +94,16 @@ def explain_unknown(labels: Iterable[Label], results: Iterable[TraceResult]) -> 
     for result in results:
         held.add_question(result.trace.question, result.trace.id)
         for each in result.coverage.sub_questions if result.coverage else ():
-            for text in (result.trace.answer or "", *(passage.text for passage in result.trace.chunks)):
+            for text in (result.trace.answer or "", *chain.from_iterable(map(_texts_of, result.trace.chunks))):
                 held.add_text(each.text, text)
     unknown = Counter(found for place in places if (found := held.find_mismatch(place)))
     said = explain_mismatches(unknown["question"], unknown["sub_question"], unknown["text"], text="text")
     return unknown.total(), ", ".join(said)
+
+
+def _texts_of(passage: Passage) -> tuple[str, str]:
+    """Return a passage's text as it stands, and as judges read it."""
+    return passage.text, prepend_title(passage.title, passage.text)
 
 
 def _place_of(label: Label) -> LabelPlace:

@@ -18,11 +18,11 @@ from rag_cover.labelling.items import LabelItem, find_fragment
 from rag_cover.labelling.session import LabelSession
 from rag_cover.questions import Role, plain_query
 from rag_cover.reports.sanitise import visible
-from rag_cover.reports.text import SHARE, format_count, interval_text, percent
+from rag_cover.reports.text import SHARE, format_count, interval_label, percent
 from rag_cover.stats.prediction_powered import LEAST_LABELS, LEAST_QUESTIONS
 from rag_cover.stores.labels import Label
 
-__all__ = ["agreement_view", "disagreement_view", "findings_sentences", "item_view", "progress_view", "shown_words"]
+__all__ = ["agreement_view", "disagreement_view", "findings_sentences", "item_view", "progress_view"]
 
 _QUESTION_WORDS = 16
 _TEXT_WORDS = 30
@@ -46,13 +46,6 @@ def item_view(item: LabelItem) -> dict[str, Any]:
         "title": visible(item.title or ""),
         "parts": _parts(item),
     }
-
-
-def shown_words(item: LabelItem) -> int:
-    """Count the words that the page shows of a verdict before anything is unfolded."""
-    view = item_view(item)
-    shown = [part["text"] for part in (*view["question"], *view["parts"]) if not part["hidden"]]
-    return sum(len(text.split()) for text in (*shown, view["facet"], view["title"]))
 
 
 def progress_view(session: LabelSession) -> dict[str, Any]:
@@ -155,20 +148,20 @@ def _headline(findings: Findings) -> Iterable[str]:
     if findings.headline is None:
         yield f"Nothing is known of this judge’s errors yet: {judged} of core sub-questions are answered."
         return
-    people, sure = percent(findings.headline.estimate), interval_text(findings.headline, SHARE)
-    yield f"People would find {people} of core sub-questions answered (95% interval {sure}); {judged}."
-    if not findings.is_powered:
+    people, sure = percent(findings.headline.estimate), interval_label(findings.headline, SHARE)
+    yield f"People would find {people} of core sub-questions answered ({sure}); {judged}."
+    if not findings.rests_on_labels:
+        whose = "other sets" if findings.has_other_sets else "few labels"
         yield (
-            f"This estimate takes the judge’s errors from other sets. From {LEAST_LABELS} random labels of "
+            f"This estimate takes the judge’s errors from {whose}. From {LEAST_LABELS} random labels of "
             f"{LEAST_QUESTIONS} questions on, it takes them from your labels."
         )
 
 
 def _accuracy(findings: Findings) -> Iterable[str]:
     if findings.accuracy is not None:
-        share, sure = percent(findings.accuracy.estimate), interval_text(findings.accuracy, SHARE)
-        known = f"95% interval {sure}" if "no" not in sure else sure
-        yield f"The judge agrees with {share} of {format_count(findings.random, 'random label')} ({known})."
+        share, sure = percent(findings.accuracy.estimate), interval_label(findings.accuracy, SHARE)
+        yield f"The judge agrees with {share} of {format_count(findings.random, 'random label')} ({sure})."
     if findings.chosen:
         yield (
             f"Of {format_count(findings.chosen, 'label')} of verdicts that were chosen as hard ones, the judge agrees with "

@@ -11,7 +11,7 @@ import pytest
 from rag_cover.errors import RagCoverError
 from rag_cover.llm.usage import UsageReport
 from rag_cover.measures import TraceResult
-from rag_cover.pytest_plugin.session import TestedAnswer
+from rag_cover.pytest_plugin.session import TestedAnswer, read_test
 from rag_cover.stores import Store
 from rag_cover.stores.locks import hold
 from rag_cover.traces import Identities, name_of
@@ -66,7 +66,9 @@ class ResultsStore:
         with Store.open(self.path) as store, hold(self.path):
             held = self._results_in(store)
             about = dict(store.meta.get("evaluation") or {}) if held else {}
-            merged = held | {each.key: each.checked.result for each in answers}
+            ran = {each.test for each in answers}
+            others = {key: result for key, result in held.items() if read_test(key) not in ran}
+            merged = others | {each.key: each.checked.result for each in answers}
             store.begin(_describe(answers, about), resume=self.resume, overwrite=self.overwrite)
             kept = zip(sorted(merged), _with_ids([merged[key] for key in sorted(merged)]), strict=True)
             store.keep([(place, key, result) for place, (key, result) in enumerate(kept)], UsageReport())

@@ -17,10 +17,13 @@ from rag_cover.known_measures import result_types
 from rag_cover.measures import TraceResult
 from rag_cover.testing.coverage_assertion import CheckedAnswer, Requirements
 
-__all__ = ["SESSION", "CheckingSession", "TestedAnswer", "in_order", "read_report"]
+__all__ = ["SESSION", "CheckingSession", "TestedAnswer", "in_order", "read_report", "read_test"]
 
 REPORTED = "rag_cover"
 """The attribute of a report with the answers that its test checked."""
+
+
+_KEY = "pytest:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class TestedAnswer:
     @property
     def key(self) -> str:
         """Name it: what is checked here in a later session takes its place."""
-        return f"pytest:{self.test}:{self.number}"
+        return f"{_KEY}{self.test}:{self.number}"
 
     def to_json(self) -> str:
         """Write as a JSON text in ASCII, which every worker can send."""
@@ -105,8 +108,11 @@ class CheckingSession:
             setattr(report, REPORTED, texts)
 
     def gather(self, report: pytest.TestReport) -> None:
-        """Keep the answers that a report brings."""
-        self.gathered += read_report(report)
+        """Keep the answers that a report brings; those of an earlier run of its test are given up where it begins anew."""
+        answers = read_report(report)
+        if answers and answers[0].number == 0:
+            self.gathered = [each for each in self.gathered if each.test != answers[0].test]
+        self.gathered += answers
 
 
 SESSION = pytest.StashKey[CheckingSession]()
@@ -118,6 +124,10 @@ def read_report(report: pytest.TestReport) -> list[TestedAnswer]:
 
 
 def in_order(answers: Iterable[TestedAnswer]) -> Sequence[TestedAnswer]:
-    """Put answers in the order of their tests' names; of a test that ran again the last run counts."""
-    last = {each.key: each for each in answers}
-    return sorted(last.values(), key=lambda each: (each.test, each.number))
+    """Put answers in the order of their tests' names."""
+    return sorted(answers, key=lambda each: (each.test, each.number))
+
+
+def read_test(key: str) -> str:
+    """Return the test that a key names (`TestedAnswer.key`)."""
+    return key.removeprefix(_KEY).rpartition(":")[0]

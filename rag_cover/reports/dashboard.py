@@ -25,7 +25,7 @@ from rag_cover.reports.focus import headline_of
 from rag_cover.reports.loss_text import losses_listed
 from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SHARE, Headline, format_count, interval_text, number_text, percent, scale_of
+from rag_cover.reports.text import SHARE, Headline, core_share, format_count, interval_text, number_text, percent, scale_of
 from rag_cover.reports.trends import TrendChart, TrendValue, draw_trend
 from rag_cover.short_forms import capitalise
 
@@ -179,9 +179,9 @@ def _headline(dashboard: Dashboard, shown: Sequence[StoreFigures], whens: _Whens
     latest = shown[-1]
     found = headline_of(latest.all.summary)
     before = [store for store in shown[:-1] if store.basis == latest.basis and _pipelines_of(store) == _pipelines_of(latest)]
-    first = before[0].all.summary.metrics.get("core_coverage") if before else None
+    first, last = (core_share(each.all.summary) for each in (before[0], latest)) if before else (None, None)
     since = ""
-    if first and first.interval:
+    if first and last and first.by == last.by:
         since = f"; {percent(first.interval.estimate)} in {one_line(before[0].name, limit=60)}, {_when(before[0], whens)}"
     basis = ", ".join(
         part for part in (found.basis, f"{one_line(latest.name, limit=60)}, {_when(latest, whens)}{since}") if part
@@ -218,7 +218,7 @@ def _warnings(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Iterable[s
 
 
 def _store_row(store: StoreFigures) -> StoreRow:
-    core = store.all.summary.metrics.get("core_coverage")
+    core = core_share(store.all.summary)
     interval = core.interval if core else None
     return StoreRow(
         name=one_line(store.name, limit=80),

@@ -61,7 +61,7 @@ def draw_losses(summary: Summary) -> Drawing:
     if summary.unclear_losses:
         counts["unclear"] = summary.unclear_losses
     if not counts:
-        measured = any(summary.losses.values()) or (summary.metrics.get("core_coverage") and _has_coverage(summary))
+        measured = summary.metrics.get("core_coverage") and _has_coverage(summary)
         why = "no core sub-question is known to be lost." if measured else "coverage was not measured, so no loss is known."
         return Drawing(title, why)
     most = max(counts.values())

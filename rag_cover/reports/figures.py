@@ -71,7 +71,6 @@ class Segment:
     text: str
     x: str
     width: str
-    middle: str
     has_room: bool
 
 
@@ -192,7 +191,7 @@ def draw_stacked_bar(name: str, parts: Sequence[tuple[str, str, str, float]]) ->
     """Draw parts beside each other, each a style class, what it is, its number as text and its share of the whole."""
     starts = accumulate((share for *_, share in parts), initial=0.0)
     segments = tuple(
-        Segment(css, label, text, _percentage(x), _percentage(share), _percentage(x + share / 2), share >= _WIDE_ENOUGH)
+        Segment(css, label, text, _percentage(x), _percentage(share), share >= _WIDE_ENOUGH)
         for x, (css, label, text, share) in zip(starts, parts, strict=False)
     )
     return Bar(name, f"{name}: {', '.join(f'{segment.text} {segment.label}' for segment in segments)}", segments)

@@ -32,7 +32,7 @@ from rag_cover.reports.frontiers import HEIGHT, WIDTH
 from rag_cover.reports.loss_text import corpus_sentence, loss_advice
 from rag_cover.reports.nugget_text import nuggets_sentence
 from rag_cover.reports.pairwise import winning_view
-from rag_cover.reports.people import BesidePeople, people_view
+from rag_cover.reports.people import LabelComparison, people_view
 from rag_cover.reports.question_page import QuestionView, question_view, worst
 from rag_cover.reports.sanitise import one_line, visible
 from rag_cover.reports.skills import skills_view
@@ -93,7 +93,7 @@ def write_report(
     *,
     title: str = "What the answers left out",
     comparison: Comparison | None = None,
-    people: BesidePeople | None = None,
+    people: LabelComparison | None = None,
 ) -> None:
     """Write the report of one evaluation; of more than `SHOWN` traces, those that fare worst one by one.
 

@@ -9,14 +9,13 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from rag_cover.measures import TraceResult
-from rag_cover.questions import Role
 from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import format_count, percent
 from rag_cover.reports.unclear_losses import find_nearest_part
-from rag_cover.summaries import JudgeKnowledge
+from rag_cover.summaries import JudgeKnowledge, labelled_core_verdicts
 
-__all__ = ["BesidePeople", "Difference", "PeopleView", "beside_people", "people_table", "people_view"]
+__all__ = ["Difference", "LabelComparison", "PeopleView", "compare_with_labels", "people_table", "people_view"]
 
 _SHOWN = 2
 _SHOWN_ON_PAGE = 5
@@ -33,7 +32,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class BesidePeople:
+class LabelComparison:
     """Verdicts on answers to core sub-questions beside people's labels: how many there are, and how many say yes.
 
     ``differences`` are ordered by how sure the judge is, the surest first.
@@ -46,25 +45,20 @@ class BesidePeople:
     differences: tuple[Difference, ...]
 
 
-def beside_people(name: str, results: Iterable[TraceResult], known: JudgeKnowledge) -> BesidePeople:
+def compare_with_labels(name: str, results: Iterable[TraceResult], known: JudgeKnowledge) -> LabelComparison:
     """Hold the judge's verdicts on core sub-questions against labels of the same answers."""
     labels = judge = people = 0
     differences = []
     for result in results:
-        for each in result.coverage.sub_questions if result.coverage else ():
-            if each.role != Role.CORE or each.answer is None or result.trace.answer is None:
-                continue
-            label = known.label_of(each.text, result.trace.answer)
-            if label is None:
-                continue
-            labels, judge, people = labels + 1, judge + each.answer.covered, people + label
-            if label != each.answer.covered:
-                differences.append(Difference(each.text, result.trace.answer, each.answer.probability, label))
+        for asked, verdict, label in labelled_core_verdicts(result, known):
+            labels, judge, people = labels + 1, judge + verdict.covered, people + label
+            if label != verdict.covered:
+                differences.append(Difference(asked, result.trace.answer or "", verdict.probability, label))
     differences.sort(key=lambda each: -abs(each.probability - each.label))
-    return BesidePeople(name, labels, judge, people, tuple(differences))
+    return LabelComparison(name, labels, judge, people, tuple(differences))
 
 
-def people_table(sides: Iterable[BesidePeople]) -> RenderableType:
+def people_table(sides: Iterable[LabelComparison]) -> RenderableType:
     """Show judge and people side by side, and where they differ most; nothing without labels."""
     known = [each for each in sides if each.labels]
     if not known:
@@ -96,7 +90,7 @@ class PeopleView:
     differences: tuple[DifferenceView, ...]
 
 
-def people_view(beside: BesidePeople) -> PeopleView | None:
+def people_view(beside: LabelComparison) -> PeopleView | None:
     """Gather what a page shows of judge and people; None without labels."""
     if not beside.labels:
         return None

@@ -20,6 +20,7 @@ from rag_cover.summaries import Comparison, MetricComparison, MetricValue, Summa
 __all__ = [
     "SHARE",
     "SIGNED",
+    "CoreShare",
     "Headline",
     "Scale",
     "abstentions_sentence",
@@ -28,6 +29,7 @@ __all__ = [
     "cascade_sentence",
     "controls_sentence",
     "core_noun",
+    "core_share",
     "format_count",
     "headline",
     "headline_of_metric",
@@ -150,6 +152,27 @@ class Headline:
         return " ".join(part for part in (self.before, self.value, self.after, f"({self.basis})" if self.basis else "") if part)
 
 
+@dataclass(frozen=True, slots=True)
+class CoreShare:
+    """The core coverage that stands in headlines, and whose word it is: empty where it is the judge's."""
+
+    interval: Interval
+    by: str = ""
+
+
+def core_share(summary: Summary) -> CoreShare | None:
+    """Return the core coverage: what people would find, where there are labels of these answers, else what the judge says.
+
+    None where it is undefined.
+    """
+    metric, error = summary.metrics.get("core_coverage"), summary.judge_error
+    if metric is None or metric.interval is None:
+        return None
+    if error is None or not error.own_labels or metric.with_judge_error is None:
+        return CoreShare(metric.interval)
+    return CoreShare(metric.with_judge_error, f"{'by' if error.all_labelled else 'with'} people’s labels")
+
+
 def headline_of_metric(metric: MetricValue) -> Headline:
     """Say what a metric is, over how many questions, or why it is undefined."""
     if metric.interval is None:
@@ -160,7 +183,7 @@ def headline_of_metric(metric: MetricValue) -> Headline:
 
 def basis_of(interval: Interval, scale: Scale) -> str:
     """Say how sure a headline is: its interval, and the number of questions."""
-    sure = "no interval from a single question" if interval.lower is None else f"95% interval {interval_text(interval, scale)}"
+    sure = f"{interval_label(interval, scale)}{' from a single question' if interval.n == 1 else ''}"
     return f"{sure}, {format_count(interval.n, 'question')}"
 
 
@@ -168,17 +191,15 @@ def headline(summary: Summary) -> Headline:
     """Say how much of what matters the answers cover, how sure that is, or why it cannot be said.
 
     What makes that number mean little comes first: traces in a language that the judge does not read, answers of which at least
-    half decline, only repeat the question or are empty. Where people labelled all the verdicts, the number is theirs.
+    half decline, only repeat the question or are empty. People's labels change the number (`core_share`).
     """
-    metric = summary.metrics.get("core_coverage")
-    if metric is None or metric.interval is None:
+    if (core := core_share(summary)) is None:
+        metric = summary.metrics.get("core_coverage")
         reason = metric.undefined_because if metric else "it was not measured"
         undefined = Headline("", "Core coverage is undefined:", reason or "no reason was given", "")
         return _headline_of_unread(summary) or undefined
-    labelled = metric.with_judge_error if summary.judge_error and summary.judge_error.all_labelled else None
-    interval = labelled or metric.interval
-    basis = _basis_with_unread(f"{'by people’s labels, ' if labelled else ''}{basis_of(interval, SHARE)}", summary)
-    share = percent(interval.estimate)
+    by = f"{core.by}, " if core.by else ""
+    share, basis = percent(core.interval.estimate), _basis_with_unread(f"{by}{basis_of(core.interval, SHARE)}", summary)
     short, single = _short_answers(summary.answers), are_questions_whole(summary)
     if not (degenerate := _degenerate_answers(summary.answers)):
         before, after = ("Answered:", "of the questions") if single else ("Answers cover", f"of the {core_noun(summary)}s")
@@ -300,14 +321,11 @@ def judge_error_sentence(summary: Summary) -> str:
         return ""
     known, sure = error.agreement, interval_text(metric.with_judge_error, SHARE)
     agreed, labels = percent(known.agreed / known.labels), format_count(known.labels, "label")
-    if error.all_labelled:
-        judged = f"{percent(metric.interval.estimate)} ({interval_label(metric.interval, SHARE)})"
-        return f"People labelled all {known.labels:,} verdicts. The judge says {judged}; it agrees with {agreed} of the labels."
     if error.own_labels:
-        verdicts = format_count(known.labels, "labelled verdict")
-        few = f" From {LEAST_LABELS} labels on, the share rests on them." if known.labels < LEAST_LABELS else ""
-        share = f"{percent(metric.with_judge_error.estimate)} (95% interval {sure})"
-        return f"With people’s labels {share}: the judge agrees with {agreed} of {verdicts} on these answers.{few}"
+        labelled = f"all {known.labels:,} verdicts" if error.all_labelled else format_count(known.labels, "verdict")
+        judged = f"{percent(metric.interval.estimate)} ({interval_label(metric.interval, SHARE)})"
+        rests = "" if error.rests_on_labels else f" From {LEAST_LABELS} labels on, the share rests on them."
+        return f"People labelled {labelled}. The judge alone says {judged}; it agrees with {agreed} of the labels.{rests}"
     if known.sets == 1:  # a judge that was fitted to labels (`rag_cover.judge_fit`)
         return (
             f"With the judge’s errors {sure}%: fitted to other questions, it agrees with {agreed} of the {labels} that it has."

@@ -189,8 +189,14 @@ def cut_torn_line(path: Path | str) -> bytes:
 
 
 def current_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Keep the last label that each person gave to a text: who labels a text again takes back what was said before."""
-    last = {(each.annotator, _make_labelled(each)) if each.annotator else number: each for number, each in enumerate(labels)}
+    """Keep the last label that each person gave to a text: who labels a text again takes back what was said before.
+
+    What was said when annotators were reconciled (``adjudicated``) takes back nothing: both labels are kept.
+    """
+    last = {
+        (each.annotator, each.adjudicated, _make_labelled(each)) if each.annotator else number: each
+        for number, each in enumerate(labels)
+    }
     return tuple(last.values())
 
 

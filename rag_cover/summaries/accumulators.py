@@ -24,7 +24,6 @@ from rag_cover.measures import (
 from rag_cover.question_keys import question_key
 from rag_cover.stats.question_rows import QuestionRows
 from rag_cover.summaries.judge_error import JudgeKnowledge, VerdictCollector
-from rag_cover.summaries.labelled_results import put_labels
 from rag_cover.summaries.metrics import OwnedMetric, SumsOf
 
 __all__ = ["Sums"]
@@ -39,7 +38,7 @@ class Sums:
 
     Args:
         measures: measures given as values; those of other names are the installed ones.
-        known_of_judge: what is known of the judge's errors; labels decide what is lost.
+        known_of_judge: what is known of the judge's errors.
     """
 
     def __init__(self, measures: Iterable[Measure] = (), known_of_judge: JudgeKnowledge = JudgeKnowledge()) -> None:  # noqa: B008  # frozen
@@ -47,12 +46,15 @@ class Sums:
         self._metrics: dict[str, tuple[SummaryMetric[Any], ...]] = {}
         self._rows: dict[tuple[str, SumsOf], QuestionRows] = {}
         self.places: dict[str, int] = {}
-        self._known, self.verdicts = known_of_judge, VerdictCollector(known_of_judge)
+        self.verdicts = VerdictCollector(known_of_judge)
         self._labels, self._held = known_of_judge.rows, HeldTexts(map(LabelPlace.of_row, known_of_judge.rows))
         self.losses = QuestionRows(len(Loss) + 1, places=self.places)
 
-    def add(self, result: TraceResult) -> None:
-        """Add one trace's result to its question's rows."""
+    def add(self, result: TraceResult, labelled: TraceResult | None = None) -> None:
+        """Add one trace's result to its question's rows.
+
+        What was lost follows from ``labelled``, the result with people's labels in it (`put_labels`), where it is given.
+        """
         key = question_key(result.trace.question)
         self.places.setdefault(key, len(self.places))
         for name in result.outcomes:
@@ -65,9 +67,9 @@ class Sums:
                 if metric.units is not None:
                     self.verdicts.add(metric.name, metric.units(measured), key, result.trace.answer or "")
         self._note_held(result)
-        if coverage := put_labels(result, self._known).coverage:
+        if coverage := (labelled or result).coverage:
             named = [each.loss for each in coverage.lost if each.is_loss_clear]
-            self.verdicts.add_losses(result, key)
+            self.verdicts.add_losses(coverage, key)
             self.losses.add(key, [*(named.count(loss) for loss in Loss), len(coverage.lost) - len(named)])
 
     @property

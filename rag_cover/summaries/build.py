@@ -20,6 +20,7 @@ from rag_cover.measures import Measure, NotApplicable, TraceResult, UnknownResul
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries.accumulators import Sums
 from rag_cover.summaries.judge_error import JudgeError, JudgeKnowledge, VerdictCollector
+from rag_cover.summaries.labelled_results import put_labels
 from rag_cover.summaries.metrics import OwnedMetric, metrics_of
 from rag_cover.summaries.result import MetricValue, OutcomeCounts, Summary
 from rag_cover.traces import Trace, describe_pipeline_failure
@@ -88,13 +89,14 @@ class SummaryBuilder:
         """Add one trace's result."""
         self._traces += 1
         self._retrieval = self._retrieval or _knows_retrieval(result)
+        labelled = put_labels(result, self._known)
+        self._sums.add(result, labelled)
+        self._corpus.add(labelled)
         for each in (
-            self._sums,
             self._utilities,
             self._complexities,
             self._answers,
             self._nuggets,
-            self._corpus,
             self._cascade,
         ):
             each.add(result)

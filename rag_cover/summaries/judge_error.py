@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from rag_cover.backends import CalibrationShift, Mode
-from rag_cover.coverage import Loss
+from rag_cover.coverage import CoverageResult, Loss
 from rag_cover.labels import LabelledText
-from rag_cover.measures import TraceResult, Unit
+from rag_cover.measures import Unit
 from rag_cover.questions import Role, plain_query
 from rag_cover.stats.intervals import Interval, wilson
 from rag_cover.stats.judge_error import difference_interval, loss_intervals, share_interval, update_shift
@@ -31,14 +31,15 @@ class JudgeError:
     """How well the judge agrees with people, and what its errors do to where core sub-questions were lost.
 
     ``agreement`` counts the labels that its verdicts on answers agree with; ``own_labels`` tells whether these are of the
-    evaluation's own answers, ``all_labelled`` whether these are all of them. ``losses`` are how many core sub-questions people
-    would count as lost there; empty where that cannot be told.
+    evaluation's own answers, ``all_labelled`` whether these are all of them, ``rests_on_labels`` whether the share rests
+    on them. ``losses`` are how many core sub-questions people would count as lost there; empty where that cannot be told.
     """
 
     agreement: CalibrationShift
     own_labels: bool
     losses: Mapping[Loss, Interval]
     all_labelled: bool = False
+    rests_on_labels: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +119,22 @@ class VerdictCollector:
             share.questions.append(question)
             share.labels.append(self._known.label_of(unit.asked, answer))
 
-    def add_losses(self, result: TraceResult, question: str) -> None:
+    def add_losses(self, coverage: CoverageResult, question: str) -> None:
         """Add what the losses of one trace follow from."""
-        for each in result.coverage.sub_questions if result.coverage else ():
-            self.has_statements |= result.coverage is not None and result.coverage.on_nuggets and each.question is None
+        for each in coverage.sub_questions:
+            self.has_statements |= coverage.on_nuggets and each.question is None
             self._is_corpus_searched |= each.corpus is not None
             if each.role == Role.CORE and each.evidence is not None:
-                label = self._known.label_of(each.text, result.trace.answer or "")
-                answered = each.evidence.answer if label is None else float(label)
-                self._evidence.append((answered, each.evidence.prompt, each.evidence.retrieved))
+                self._evidence.append((each.evidence.answer, each.evidence.prompt, each.evidence.retrieved))
                 self._evidence_of.append(question)
 
     def prediction_powered(self, metric: str) -> Interval | None:
         """Return a share that rests on labels of these answers; None where there are too few, unless all are labelled."""
         judged, keys, labels = self._own_labels(metric)
         questions = len(set(keys))
-        if self._is_all_labelled(metric) and questions > 1:
+        if self._is_all_labelled(metric):
+            if questions == 1:  # which leaves nothing to resample
+                return Interval(sum(labels) / len(labels), None, None, 1)
             return estimate_labelled_share(labels, keys) if len(set(labels)) > 1 else wilson(labels[0] * questions, questions)
         if len(labels) < LEAST_LABELS or questions < LEAST_QUESTIONS or len(set(labels)) == 1:
             return None
@@ -163,7 +164,7 @@ class VerdictCollector:
         losses = dict(zip(_LABELLED, found, strict=True)) if found else {}
         if self._is_corpus_searched:  # of what was not retrieved no labelled set tells what the corpus has
             losses.pop(Loss.NOT_RETRIEVED, None)
-        return JudgeError(shift, own, losses, all_labelled)
+        return JudgeError(shift, own, losses, all_labelled, self.prediction_powered(metric) is not None)
 
     def difference(self, other: Self, metric: str, questions: Iterable[str], *, seed: int) -> Interval | None:
         """Return by how much the other's share on some questions is larger, with an interval that holds the judge's errors.

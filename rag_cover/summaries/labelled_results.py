@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import overload
 
 from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
+from rag_cover.coverage.judging import failing_queries, find_loss
 from rag_cover.measures import TraceResult
+from rag_cover.questions import Role, plain_query
 from rag_cover.summaries.judge_error import JudgeKnowledge
 
-__all__ = ["LabelledResults", "put_labels"]
+__all__ = ["LabelledResults", "labelled_core_verdicts", "put_labels"]
 
 
 class LabelledResults(Sequence[TraceResult]):
@@ -42,7 +44,8 @@ def put_labels(result: TraceResult, known: JudgeKnowledge) -> TraceResult:
     """Put people's labels in the place of the judge's verdicts on a trace's answer.
 
     What a label changes follows from it: a sub-question that people find covered is not lost, and one that they find uncovered
-    was lost where the verdicts on passages say. The rating is the judge's still.
+    was lost where the verdicts on passages say; of sub-answers and the corpus nothing is known. The rating stays
+    the judge's.
     """
     answer = result.trace.answer
     if result.coverage is None or answer is None or not known.labels:
@@ -50,28 +53,37 @@ def put_labels(result: TraceResult, known: JudgeKnowledge) -> TraceResult:
     labels = [known.label_of(each.text, answer) for each in result.coverage.sub_questions]
     if all(label is None for label in labels):
         return result
-    pairs = zip(result.coverage.sub_questions, labels, strict=True)
-    labelled = tuple(each if label is None else _put_label(each, result.coverage, covered=label) for each, label in pairs)
-    return replace(result, outcomes={**result.outcomes, "coverage": replace(result.coverage, sub_questions=labelled)})
+    coverage, pairs = result.coverage, zip(result.coverage.sub_questions, labels, strict=True)
+    failing = failing_queries(result.trace, map(_asked, coverage.sub_questions))
+    labelled = tuple(each if label is None else _put_label(each, coverage, failing, covered=label) for each, label in pairs)
+    return replace(result, outcomes={**result.outcomes, "coverage": replace(coverage, sub_questions=labelled)})
 
 
-def _put_label(each: SubQuestionCoverage, coverage: CoverageResult, *, covered: bool) -> SubQuestionCoverage:
+def labelled_core_verdicts(result: TraceResult, known: JudgeKnowledge) -> Iterator[tuple[str, Verdict, bool]]:
+    """List the core sub-questions whose verdicts on the answer people labelled: text, the judge's verdict, their label."""
+    answer = result.trace.answer
+    if result.coverage is None or answer is None:
+        return
+    for each in result.coverage.sub_questions:
+        if each.role == Role.CORE and each.answer is not None and (label := known.label_of(each.text, answer)) is not None:
+            yield each.text, each.answer, label
+
+
+def _put_label(
+    each: SubQuestionCoverage, coverage: CoverageResult, failing: Collection[str], *, covered: bool
+) -> SubQuestionCoverage:
     if each.answer is None:
         return each
     evidence = each.evidence and replace(each.evidence, answer=float(covered), contradicted=False)
     if covered is each.answer.covered:
         return replace(each, answer=replace(each.answer, certain=True, labelled=True), evidence=evidence)
     verdict = Verdict(each.answer.probability, covered, labelled=True)
-    loss = None if covered else _find_loss(each, coverage)
+    failed = plain_query(_asked(each)) in failing
+    loss = find_loss(verdict, each.chunks, in_prompt=each.in_prompt, failed=failed)
+    if coverage.from_own_passages and loss is not Loss.UNUSED:
+        loss = None
     return replace(each, answer=verdict, position=None, loss=loss, evidence=evidence)
 
 
-def _find_loss(each: SubQuestionCoverage, coverage: CoverageResult) -> Loss | None:
-    """Tell where a sub-question was lost that the judge found covered: sub-answers and the corpus were not looked at."""
-    if each.in_prompt is None:
-        return None
-    if each.in_prompt:
-        return Loss.UNUSED
-    if coverage.from_own_passages:
-        return None
-    return Loss.DROPPED if each.retrieved else Loss.NOT_RETRIEVED
+def _asked(each: SubQuestionCoverage) -> str:
+    return each.question or each.text

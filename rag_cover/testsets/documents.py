@@ -178,13 +178,14 @@ def _html_sections(text: str) -> list[Section]:
 
 def _sections(blocks: Sequence[tuple[str, str]]) -> list[Section]:
     """Gather (heading's tag or nothing, text) under their headings."""
-    found = [Section(())]
+    found, above = [Section(())], list[tuple[int, str]]()
     for tag, text in blocks:
         if not text:
             continue
         if tag:
             level = int(tag[1:])
-            found.append(Section((*found[-1].headings[: level - 1], text.strip("¶# "))))
+            above = [*((depth, heading) for depth, heading in above if depth < level), (level, text.strip("¶# "))]
+            found.append(Section(tuple(heading for _, heading in above)))
         else:
             found[-1].paragraphs.append(text)
     return [section for section in found if section.paragraphs]

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import Embedder, Retriever, Scorer, ScoringItem, certain_cuts_of
 from rag_cover.decomposition.nuggets.statements import StatementSource, statements_in
+from rag_cover.english.lexicon import FUNCTION_WORDS
 from rag_cover.english.noun_phrases import is_plural
 from rag_cover.english.words import content_words
 from rag_cover.errors import InvalidValueError
@@ -81,7 +82,8 @@ class Shares:
         >>> Shares(multi=0.2, unanswerable=0.1).counts(50)
         (35, 10, 5)
         """
-        multi, unanswerable = round(n * self.multi), round(n * self.unanswerable)
+        multi = round(n * self.multi)
+        unanswerable = min(round(n * self.unanswerable), n - multi)
         return n - multi - unanswerable, multi, unanswerable
 
 
@@ -177,15 +179,20 @@ class TestsetMaker:
         refuse_below(1, n=n)
         singles, multis, unanswerables = (shares or Shares()).counts(n)
         wanted = singles + 2 * multis
+        swappable = _MORE * unanswerables if unanswerables > singles + multis else 0
         accepted: list[_Accepted] = []
         left = iter(candidates)
         sizes = Counter(map(_document, self._passages))
         joined: list[tuple[_Accepted, _Accepted]] = []
-        while len(accepted) < wanted or (len(joined) < multis and len(accepted) < _MORE * wanted):
+        while (
+            len(accepted) < wanted
+            or (len(joined) < multis and len(accepted) < _MORE * wanted)
+            or sum(map(_is_swappable, accepted)) < swappable
+        ):
             if not (block := list(islice(left, _BLOCK))):
                 break
             accepted += self._accept(block)
-            fair = multis if len(accepted) >= wanted else round(len(accepted) * multis / wanted)
+            fair = multis if len(accepted) >= wanted else round(len(accepted) * multis / max(1, wanted))
             joined = _join_linked(accepted, fair, sizes)
         used = {id(each) for pair in joined for each in pair}
         rest = [each for each in accepted if id(each) not in used][:singles]
@@ -254,7 +261,7 @@ class TestsetMaker:
         """Ask of one thing what the corpus says of another, the most alike first; keep what no near passage answers."""
         if not n:
             return []
-        asked = [each.candidate for each in accepted if each.candidate.about and _rule(each.candidate) in _SWAPPED]
+        asked = [each.candidate for each in accepted if _is_swappable(each)]
         named = rng.sample(self._named, len(self._named))
         mine, theirs = (np.asarray(self._embedder.embed([each.about or "" for each in some])) for some in (asked, named))
         alike = {
@@ -349,6 +356,10 @@ def _go_together(one: Passage, other: Passage, sizes: Mapping[str, int]) -> bool
     return first == second or min(sizes[first], sizes[second]) == 1
 
 
+def _is_swappable(accepted: _Accepted) -> bool:
+    return bool(accepted.candidate.about) and _rule(accepted.candidate) in _SWAPPED
+
+
 def _single(accepted: _Accepted) -> TestsetQuestion:
     each = accepted.candidate
     return TestsetQuestion(each.question, "single", (each.gold,), each.made_by, accepted.rank)
@@ -356,7 +367,9 @@ def _single(accepted: _Accepted) -> TestsetQuestion:
 
 def _multi(one: _Accepted, other: _Accepted) -> TestsetQuestion:
     first, second = one.candidate, other.candidate
-    text = f"{first.question.rstrip('?')}, and {second.question[:1].lower()}{second.question[1:]}"
+    opener, rest = second.question[:1], second.question[1:]
+    begins = second.question.partition(" ")[0].lower() in FUNCTION_WORDS  # and is no name, which stays as it is
+    text = f"{first.question.rstrip('?')}, and {opener.lower() if begins else opener}{rest}"
     return TestsetQuestion(
         text, "multi", (first.gold, second.gold), f"{first.made_by} and {second.made_by}", max(one.rank, other.rank)
     )

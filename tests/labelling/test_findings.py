@@ -28,7 +28,7 @@ def test_the_headline_is_the_one_that_evaluate_gives_with_the_same_labels(
 
     metric = evaluation.with_labels(session.path).summary().metrics["core_coverage"]
     assert found.headline == metric.with_judge_error
-    assert found.is_powered
+    assert found.rests_on_labels
     assert (found.random, found.chosen, found.population) == (55, 0, 60)
     assert found.accuracy is not None
     assert found.accuracy.estimate == pytest.approx(44 / 55)

@@ -10,13 +10,13 @@ from rag_cover.errors import InputError
 from rag_cover.evaluation import Evaluation, evaluate
 from rag_cover.importers import read_labels
 from rag_cover.labelling import LabelSampling, LabelSession, import_labels, list_items
-from rag_cover.labelling.tables import corrected_lines, corrections_jsonl, labels_csv, labels_jsonl
+from rag_cover.labelling.tables import corrected_lines, corrections_jsonl, explain_unknown, labels_csv, labels_jsonl
 from rag_cover.nuggets import Nugget
-from rag_cover.questions import Question, Role
+from rag_cover.questions import Passage, Question, Role
 from rag_cover.registry import Models
 from rag_cover.stores import Label, append_labels, current_labels, read_label_file, read_nuggets, read_traces
 from rag_cover.testing import KeywordScorer
-from rag_cover.traces import Trace
+from rag_cover.traces import RetrievalStep, Trace
 
 OpenSession = Callable[..., LabelSession]
 
@@ -43,6 +43,19 @@ def test_labels_come_back_from_an_export_as_they_were(
 
     assert again == tuple(label for label in current_labels(labels) if label.label is not None)
     assert read_labels(tmp_path / name) == read_labels(labelled.path)
+
+
+def test_a_label_of_a_passage_with_a_title_is_found_again() -> None:
+    passage = Passage("It moves heat.", title="Pumps")
+    trace = Trace(question=Question("What is a pump?"), answer="A pump.", steps=(RetrievalStep(passages=(passage,)),), id="t1")
+    results = evaluate([trace], measures=["coverage"], models=Models(judge=KeywordScorer(), decomposer="rules")).results
+    labels = [
+        Label(question="What is a pump?", sub_question="What is a pump?", passage=text, label=True, trace_id="t1")
+        for text in ("Pumps. It moves heat.", "It moves heat.", "It moves water.")
+    ]
+
+    assert [item.judged_text for item in list_items(results) if item.kind == "passage"] == ["Pumps. It moves heat."]
+    assert explain_unknown(labels, results) == (1, "1 is of a text that is not here")
 
 
 def test_an_export_runs_no_formula_in_a_spreadsheet_and_loses_nothing(tmp_path: Path) -> None:

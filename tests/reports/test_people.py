@@ -12,7 +12,7 @@ from rag_cover import Evaluation, Models, Question, SubQuestion, Trace, evaluate
 from rag_cover.demo.labelled import read_labelled_answers
 from rag_cover.labels import LabelledText
 from rag_cover.measures import TraceResult
-from rag_cover.reports.people import BesidePeople, beside_people, people_table
+from rag_cover.reports.people import LabelComparison, compare_with_labels, people_table
 from rag_cover.summaries import JudgeKnowledge
 from rag_cover.testing import KeywordScorer
 
@@ -35,14 +35,16 @@ def _results(answer: str) -> list[TraceResult]:
     return list(_evaluation(answer).results)
 
 
-def _shown(*sides: BesidePeople) -> str:
+def _shown(*sides: LabelComparison) -> str:
     out = io.StringIO()
     Console(file=out, width=100).print(people_table(sides))
     return out.getvalue()
 
 
 def test_only_labelled_core_sub_questions_count_and_differences_are_listed() -> None:
-    found = beside_people("a", _results("red paint"), _known(("red paint?", "red paint", False), ("x?", "red paint", True)))
+    found = compare_with_labels(
+        "a", _results("red paint"), _known(("red paint?", "red paint", False), ("x?", "red paint", True))
+    )
 
     assert (found.labels, found.judge, found.people) == (1, 1, 0)
     assert [each.sub_question for each in found.differences] == ["red paint?"]
@@ -51,7 +53,7 @@ def test_only_labelled_core_sub_questions_count_and_differences_are_listed() -> 
 
 
 def test_agreement_is_no_difference() -> None:
-    found = beside_people(
+    found = compare_with_labels(
         "a", _results("red paint"), _known(("red paint?", "red paint", True), ("green sky?", "red paint", False))
     )
 
@@ -73,7 +75,7 @@ def test_a_report_with_labels_shows_judge_and_people_and_both_verdicts_where_the
 
 
 def test_labels_of_other_answers_are_none() -> None:
-    found = beside_people("a", _results("red paint"), _known(("red paint?", "another", True)))
+    found = compare_with_labels("a", _results("red paint"), _known(("red paint?", "another", True)))
 
     assert found.labels == 0
     assert "No label is of" in _shown(found)

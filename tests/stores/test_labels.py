@@ -109,6 +109,12 @@ def test_the_last_label_of_a_person_counts(tmp_path: Path) -> None:
     assert [row.label for row in read_labels(path)] == [False, True, True, True, True]
 
 
+def test_what_was_settled_takes_nothing_back() -> None:
+    settled = ANSWERED.model_copy(update={"label": False, "adjudicated": True})
+
+    assert current_labels([ANSWERED, settled]) == (ANSWERED, settled)
+
+
 def test_labels_of_many_threads_are_all_there(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
     labels = [ANSWERED.model_copy(update={"trace_id": f"t{number}"}) for number in range(60)]

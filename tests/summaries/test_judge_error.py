@@ -139,6 +139,40 @@ def test_a_share_of_which_all_verdicts_are_labelled_is_that_of_the_labels() -> N
     assert "(by people’s labels, 95% interval" in headline(some).text
 
 
+def test_one_labelled_question_has_the_labels_share_without_an_interval() -> None:
+    evaluation = evaluate(_traces()[-1:], measures=["coverage"], models=Models(judge=SpokenScorer({"reply": KNOWN})))
+    said = _spoken(_traces()[-1].answer or "") >= 0.5
+
+    summary = evaluation.with_labels([_label(_traces()[-1], yes=not said)]).summary()
+
+    expected = f"Answers cover {'0%' if said else '100%'} of the core sub-questions"
+    assert headline(summary).text.startswith(expected)
+    assert "(by people’s labels, no interval from a single question, 1 question)" in headline(summary).text
+
+
+def test_where_some_are_labelled_headline_losses_and_corpus_follow_the_labels() -> None:
+    traces = _traces()[:12]
+    evaluation = evaluate(traces, measures=["coverage"], models=Models(judge=SpokenScorer({"reply": KNOWN, "passage": KNOWN})))
+
+    summary = evaluation.with_labels([_label(trace, yes=False) for trace in traces[:6]]).summary()
+    yes = evaluation.with_labels([_label(trace, yes=True) for trace in traces]).summary()
+
+    assert summary.judge_error is not None
+    assert (summary.judge_error.own_labels, summary.judge_error.rests_on_labels) == (True, False)
+    assert "(with people’s labels, 95% interval" in headline(summary).text
+    assert sum(summary.losses.values()) + summary.unclear_losses >= 6
+    assert sum(yes.losses.values()) + yes.unclear_losses == 0
+
+
+def test_a_comparison_counts_losses_by_the_judge_on_both_sides() -> None:
+    evaluation = evaluate(_traces(), measures=["coverage"], models=Models(judge=SpokenScorer({"reply": KNOWN})))
+    labelled = evaluation.with_labels([_label(trace, yes=False) for trace in _traces()])
+
+    found = compare(labelled, evaluation)
+
+    assert found.losses_a == found.losses_b
+
+
 @settings(max_examples=20)
 @given(st.lists(st.booleans(), min_size=1, max_size=11))
 def test_few_labels_leave_no_share_that_they_rule_out(labels: list[bool]) -> None:

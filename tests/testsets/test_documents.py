@@ -43,6 +43,15 @@ def test_markdown_is_cut_at_its_headings_and_code_is_left_out(tmp_path: Path) ->
     ]
 
 
+def test_headings_that_skip_a_level_stand_beside_those_of_their_own(tmp_path: Path) -> None:
+    text = "## A\n\none\n\n## B\n\ntwo\n\n#### C\n\nthree\n\n### D\n\nfour\n\n# E\n\nfive\n"
+    (tmp_path / "skips.md").write_text(text)
+
+    titles = [each.title for each in load_documents(tmp_path)]
+
+    assert titles == ["A", "B", "B › C", "B › D", "E"]  # noqa: RUF001
+
+
 def test_html_is_read_without_scripts_and_navigation(tmp_path: Path) -> None:
     pytest.importorskip("bs4", reason="needs the extra 'documents'")
     (tmp_path / "pumps.html").write_text(HTML)

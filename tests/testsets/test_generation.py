@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rag_cover import read_traces
@@ -16,7 +19,7 @@ from rag_cover.registry import build_retriever, open_embedder, open_scorer
 from rag_cover.testing import ScriptedGenerator
 from rag_cover.testsets import Shares, Testset, TestsetMaker, candidates_by_rules, write_testset
 from rag_cover.testsets.generated import QuestionWriter
-from rag_cover.testsets.generation import QuestionCandidate
+from rag_cover.testsets.generation import QuestionCandidate, _Accepted, _multi
 from rag_cover.testsets.questions import GoldStatement
 
 PASSAGES = (
@@ -158,6 +161,39 @@ def test_shares_and_numbers_that_cannot_be_are_refused() -> None:
         Shares(multi=0.8, unanswerable=0.4)
     with pytest.raises(InvalidValueError, match="n is 0"):
         maker().make([], 0)
+
+
+@given(st.integers(1, 60), st.floats(0, 1), st.floats(0, 1))
+def test_kinds_of_questions_add_up(n: int, multi: float, unanswerable: float) -> None:
+    whole = max(1.0, multi + unanswerable)
+
+    counts = Shares(multi / whole * 0.999, unanswerable / whole * 0.999).counts(n)
+
+    assert sum(counts) == n
+    assert min(counts) >= 0
+
+
+def test_unanswerable_questions_alone_can_be_made() -> None:
+    retriever, embedder = build_retriever("embedded", PASSES), open_embedder("embedded")
+
+    made = TestsetMaker(PASSES, retriever, NothingAnswers(), embedder).make(
+        candidates_by_rules(PASSES), 1, shares=Shares(multi=0, unanswerable=1)
+    )
+
+    assert [each.kind for each in made.questions] == ["unanswerable"]
+
+
+def test_a_name_keeps_its_capitals_where_questions_are_joined() -> None:
+    first, second = (
+        _Accepted(each, (PASSAGES[4],), np.zeros(2, np.float32)) for each in _candidates("What is a manifest?", PASSAGES[4]) * 2
+    )
+    named = replace(
+        second,
+        candidate=replace(second.candidate, gold=replace(second.candidate.gold, question="NASA was founded in which year?")),
+    )
+
+    assert _multi(first, named).text == "What is a manifest, and NASA was founded in which year?"
+    assert _multi(first, second).text == "What is a manifest, and what is a manifest?"
 
 
 def test_a_test_set_is_written_for_other_tools(testset: Testset, tmp_path: Path) -> None:

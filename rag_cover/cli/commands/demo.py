@@ -30,7 +30,7 @@ from rag_cover.reports import before_and_after, write_report
 from rag_cover.reports.comparison import comparison_headline
 from rag_cover.reports.gains import AugmentedQuestion
 from rag_cover.reports.loss_text import loss_advice
-from rag_cover.reports.people import BesidePeople, beside_people, people_table
+from rag_cover.reports.people import LabelComparison, compare_with_labels, people_table
 from rag_cover.reports.text import headline, losses_sentence_of
 from rag_cover.stores import read_traces
 from rag_cover.summaries import Comparison
@@ -77,7 +77,7 @@ def show_demo(options: DemoOptions) -> None:
     evaluations = [run(TraceFile(path), out / f"{path.stem}.sqlite").evaluate() for path in trace_paths()]
     comparison = compare(*evaluations)
     pages = [out / f"{path.stem}.html" for path in trace_paths()]
-    beside = list(map(_beside_people, evaluations))
+    beside = list(map(_compare_with_labels, evaluations))
     for evaluation, people, page in zip(evaluations, beside, pages, strict=True):
         write = partial(write_report, page, evaluation.results, evaluation.summary(), comparison=comparison, people=people)
         write_page(page, write)
@@ -122,7 +122,7 @@ def fetch_for_question(judge: str, retriever: str, out: Path) -> AugmentedQuesti
             return AugmentedQuestion(trace, Failure.of(failed))
 
 
-def _tell(evaluations: list[Evaluation], comparison: Comparison, beside: list[BesidePeople], *, quiet: bool) -> None:
+def _tell(evaluations: list[Evaluation], comparison: Comparison, beside: list[LabelComparison], *, quiet: bool) -> None:
     out = screen(quiet=quiet)
     out.print("Two pipelines answered the same questions about heat pumps and insulation.\n")
     for evaluation, name in zip(evaluations, (comparison.name_a, comparison.name_b), strict=True):
@@ -136,9 +136,11 @@ def _tell(evaluations: list[Evaluation], comparison: Comparison, beside: list[Be
     out.print()
 
 
-def _beside_people(evaluation: Evaluation) -> BesidePeople:
+def _compare_with_labels(evaluation: Evaluation) -> LabelComparison:
     pipeline = evaluation.summary().pipelines[0]
-    return beside_people(pipeline, evaluation.results, evaluation.with_labels(read_labelled_answers(pipeline)).known_of_judge)
+    return compare_with_labels(
+        pipeline, evaluation.results, evaluation.with_labels(read_labelled_answers(pipeline)).known_of_judge
+    )
 
 
 def _tell_fetched(found: AugmentedQuestion) -> None:

@@ -228,7 +228,6 @@ def _import(options: LabelOptions, table: Path) -> None:
     Raises:
         InvalidValueError: the table names other annotators than the one that is given.
     """
-    require_file(options.store)
     imported = import_labels(table, options.name)
     named = sorted({each.annotator for each in imported if each.annotator})
     if options.annotator is not None and named and options.name not in named:

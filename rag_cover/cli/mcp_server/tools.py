@@ -11,6 +11,7 @@ from typing import Any
 
 from rag_cover.cli.json_output import comparison_document, summary_document
 from rag_cover.cli.mcp_server.folder import OpenFolder
+from rag_cover.coverage import SubQuestionCoverage
 from rag_cover.errors import InvalidValueError
 from rag_cover.evaluation import Evaluation, evaluate
 from rag_cover.evaluation.comparison import compare
@@ -18,6 +19,7 @@ from rag_cover.importers import import_traces
 from rag_cover.measures import TraceResult
 from rag_cover.registry import Models, build_retriever
 from rag_cover.reports import write_report
+from rag_cover.reports.question_page import worst
 from rag_cover.reports.sanitise import clip, visible
 from rag_cover.reports.text import headline
 from rag_cover.routing import ComplexityRouter
@@ -67,14 +69,13 @@ class Toolbox:
         }
 
     def worst_questions(self, file: str, *, n: int = 5) -> dict[str, Any]:
-        """Tell which questions leave most core sub-questions unanswered, and where these were lost."""
+        """Tell which questions leave the largest share of core sub-questions unanswered, and where these were lost."""
         if not 1 <= n <= MOST_QUESTIONS:
             message = f"n is {n}; ask for 1 to {MOST_QUESTIONS} questions"
             raise InvalidValueError(message)
         with self._open(file, None) as evaluation:
             results = [result for result in evaluation.results if _lost(result)]
-        ordered = sorted(results, key=lambda result: -len(_lost(result)))
-        return {"questions": [_question(result) for result in ordered[:n]], "of": len(results), "notice": NOTICE}
+        return {"questions": list(map(_question, worst(results, limit=n))), "of": len(results), "notice": NOTICE}
 
     def compare(self, baseline: str, candidate: str) -> dict[str, Any]:
         """Compare two trace files or stores on the questions that they share."""
@@ -106,9 +107,8 @@ class Toolbox:
         yield evaluate(traces, models=Models(judge=self.judge), store=kept)
 
 
-def _lost(result: TraceResult) -> Sequence[Any]:
-    coverage = result.coverage
-    return [] if coverage is None else [each for each in coverage.sub_questions if each.loss is not None]
+def _lost(result: TraceResult) -> Sequence[SubQuestionCoverage]:
+    return () if result.coverage is None else result.coverage.lost
 
 
 def _question(result: TraceResult) -> dict[str, Any]:
