@@ -106,7 +106,8 @@ def test_few_labels_of_these_answers_make_it_surer() -> None:
     assert summary.judge_error is not None
     assert summary.judge_error.own_labels
     assert summary.judge_error.agreement.labels == summary.judge_error.agreement.agreed == 30
-    assert "100% of 30 labelled verdicts on these answers" in judge_error_sentence(summary)
+    assert "People labelled 30 verdicts." in judge_error_sentence(summary)
+    assert "it agrees with 100% of the labels. From 50 labels on" in judge_error_sentence(summary)
 
 
 def test_from_fifty_labels_on_a_share_rests_on_them() -> None:
@@ -134,7 +135,7 @@ def test_a_share_of_which_all_verdicts_are_labelled_is_that_of_the_labels() -> N
     assert found.estimate == pytest.approx(0.25)
     assert (zero.estimate, zero.lower) == (0.0, 0.0)
     assert 0.1 < (zero.upper or 0) < 0.3
-    assert "People labelled all 12 verdicts. The judge says" in judge_error_sentence(some)
+    assert "People labelled all 12 verdicts. The judge alone says" in judge_error_sentence(some)
     assert headline(some).text.startswith("Answers cover 25% of the core sub-questions")
     assert "(by people’s labels, 95% interval" in headline(some).text
 
