@@ -54,7 +54,7 @@ from rag_cover.questions import Passage, Role, RoleSource, SubQuestion, plain_qu
 from rag_cover.statements import STATED, StatementJudge
 from rag_cover.traces import Trace
 
-__all__ = ["coverage_table", "failing_queries", "find_loss", "judge_coverage", "tiers_of"]
+__all__ = ["coverage_table", "find_failing_queries", "find_loss", "judge_coverage", "tiers_of"]
 
 REFERENCE_CUT = 0.5
 _REFUSAL = "I cannot tell. The documents do not say."
@@ -210,7 +210,7 @@ def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedde
         answer=None
         if trace.answer is None
         else JudgedText(trace.answer if trace.answer.strip() else "", 0, trace.question.text),
-        failed=failing_queries(trace, (each.question or each.text for each in facets)),
+        failed=find_failing_queries(trace, (each.question or each.text for each in facets)),
         read_by=_find_readers(trace),
         most_retrieved=max((len(step.passages) for step in trace.steps if not step.replaces), default=0),
     )
@@ -250,7 +250,7 @@ def _controls(case: _Case, bench: Bench) -> Controls | None:
     return Controls(echoed, refused, len(case.core))
 
 
-def failing_queries(trace: Trace, asked: Iterable[str]) -> frozenset[str]:
+def find_failing_queries(trace: Trace, asked: Iterable[str]) -> frozenset[str]:
     """Return what failed steps were asked for, as plain queries: all that is ``asked``, where no other retrieved."""
     searches = [step for step in trace.steps if not step.replaces]
     errors = [step for step in searches if step.error is not None]

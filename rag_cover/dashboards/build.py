@@ -27,7 +27,7 @@ from rag_cover.question_keys import question_key
 from rag_cover.questions import Question, Role
 from rag_cover.stats.intervals import Interval, jackknife_share
 from rag_cover.stats.question_rows import QuestionRows
-from rag_cover.summaries import JudgeKnowledge, SummaryBuilder, labelled_core_verdicts, put_labels
+from rag_cover.summaries import JudgeKnowledge, SummaryBuilder, list_labelled_verdicts, put_labels
 from rag_cover.traces import Trace
 
 __all__ = ["DashboardBuilder", "StoreSource"]
@@ -243,7 +243,7 @@ class _OneStore:
         self._pipelines[name].add(result)
 
     def _add_agreement(self, result: TraceResult) -> None:
-        for _, verdict, label in labelled_core_verdicts(result, self._source.known_of_judge):
+        for _, verdict, label in list_labelled_verdicts(result, self._source.known_of_judge):
             self._labels += 1
             self._agreement.add(question_key(result.trace.question), [label == verdict.covered, 1])
 

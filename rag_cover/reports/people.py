@@ -13,7 +13,7 @@ from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import format_count, percent
 from rag_cover.reports.unclear_losses import find_nearest_part
-from rag_cover.summaries import JudgeKnowledge, labelled_core_verdicts
+from rag_cover.summaries import JudgeKnowledge, list_labelled_verdicts
 
 __all__ = ["Difference", "LabelComparison", "PeopleView", "compare_with_labels", "people_table", "people_view"]
 
@@ -50,7 +50,7 @@ def compare_with_labels(name: str, results: Iterable[TraceResult], known: JudgeK
     labels = judge = people = 0
     differences = []
     for result in results:
-        for asked, verdict, label in labelled_core_verdicts(result, known):
+        for asked, verdict, label in list_labelled_verdicts(result, known):
             labels, judge, people = labels + 1, judge + verdict.covered, people + label
             if label != verdict.covered:
                 differences.append(Difference(asked, result.trace.answer or "", verdict.probability, label))

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import overload
 
 from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
-from rag_cover.coverage.judging import failing_queries, find_loss
+from rag_cover.coverage.judging import find_failing_queries, find_loss
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Role, plain_query
 from rag_cover.summaries.judge_error import JudgeKnowledge
 
-__all__ = ["LabelledResults", "labelled_core_verdicts", "put_labels"]
+__all__ = ["LabelledResults", "list_labelled_verdicts", "put_labels"]
 
 
 class LabelledResults(Sequence[TraceResult]):
@@ -54,12 +54,12 @@ def put_labels(result: TraceResult, known: JudgeKnowledge) -> TraceResult:
     if all(label is None for label in labels):
         return result
     coverage, pairs = result.coverage, zip(result.coverage.sub_questions, labels, strict=True)
-    failing = failing_queries(result.trace, map(_asked, coverage.sub_questions))
+    failing = find_failing_queries(result.trace, map(_asked, coverage.sub_questions))
     labelled = tuple(each if label is None else _put_label(each, coverage, failing, covered=label) for each, label in pairs)
     return replace(result, outcomes={**result.outcomes, "coverage": replace(coverage, sub_questions=labelled)})
 
 
-def labelled_core_verdicts(result: TraceResult, known: JudgeKnowledge) -> Iterator[tuple[str, Verdict, bool]]:
+def list_labelled_verdicts(result: TraceResult, known: JudgeKnowledge) -> Iterator[tuple[str, Verdict, bool]]:
     """List the core sub-questions whose verdicts on the answer people labelled: text, the judge's verdict, their label."""
     answer = result.trace.answer
     if result.coverage is None or answer is None:
