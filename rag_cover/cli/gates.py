@@ -94,7 +94,7 @@ class Gate:
         if interval is None:
             return None, f"is undefined: {metric.undefined_because}"
         ends = {None: interval.estimate, "lower": interval.lower, "upper": interval.upper}
-        return ends[self.bound.end], "has no interval: one question alone leaves nothing to resample"
+        return ends[self.bound.end], "has no interval: there are too few questions to resample"
 
 
 def hint_to_measure(metric: str, measured: Collection[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rag_cover.pytest_plugin.session import TestedAnswer
-from rag_cover.reports.text import SHARE, format_count, interval_text, judge_error_sentence, percent
+from rag_cover.reports.text import SHARE, format_count, interval_label, judge_error_sentence, percent
 from rag_cover.summaries import JudgeKnowledge, MetricValue, Summary, summarise
 
 __all__ = ["summary_lines"]
@@ -39,9 +39,7 @@ def _figure(metric: MetricValue) -> str:
     interval = metric.interval
     if interval is None:
         return f"{metric.label}: undefined ({metric.undefined_because})"
-    bounds = interval_text(interval, SHARE)
-    shown = "no interval from one question" if interval.lower is None else f"95% interval {bounds}"
-    return f"{metric.label}: {percent(interval.estimate)} ({shown})"
+    return f"{metric.label}: {percent(interval.estimate)} ({interval_label(interval, SHARE)})"
 
 
 def _worst(answers: Sequence[TestedAnswer]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Literal
 from rag_cover.belief import StepUtility, UtilityGroup, UtilitySummary, own_name
 from rag_cover.measures import TraceResult
 from rag_cover.reports.sanitise import one_line
-from rag_cover.reports.text import SIGNED, Headline, format_count, interval_text
+from rag_cover.reports.text import SIGNED, Headline, basis_of, format_count, interval_text
 from rag_cover.stats.intervals import Interval
 
 __all__ = [
@@ -63,9 +63,8 @@ def utility_headline(summary: UtilitySummary) -> Headline:
     """Say what retrieval was worth, how sure that is, and from where to where it moved the belief."""
     target = "the right answer" if summary.references == ("gold",) else "the pipeline’s own answer"
     total = summary.total
-    sure = "no interval from a single question" if total.lower is None else f"95% interval {interval_words(total)}"
     way = f"from {belief_text(summary.prior.estimate)} to {belief_text(summary.posterior.estimate)}"
-    basis = f"{way}; {sure}, {format_count(total.n, 'question')}"
+    basis = f"{way}; {basis_of(total, SIGNED)}"
     return Headline(f"Retrieval moved belief in {target} by", SIGNED.text(total.estimate), "", basis)
 
 
