@@ -51,10 +51,10 @@ def test_a_label_of_a_passage_with_a_title_is_found_again() -> None:
     results = evaluate([trace], measures=["coverage"], models=Models(judge=KeywordScorer(), decomposer="rules")).results
     labels = [
         Label(question="What is a pump?", sub_question="What is a pump?", passage=text, label=True, trace_id="t1")
-        for text in ("Pumps. It moves heat.", "It moves heat.", "It moves water.")
+        for text in ("Pumps\nIt moves heat.", "It moves heat.", "It moves water.")
     ]
 
-    assert [item.judged_text for item in list_items(results) if item.kind == "passage"] == ["Pumps. It moves heat."]
+    assert [item.judged_text for item in list_items(results) if item.kind == "passage"] == ["Pumps\nIt moves heat."]
     assert explain_unknown(labels, results) == (1, "1 is of a text that is not here")
 
 

@@ -85,7 +85,7 @@ def test_the_panel_says_where_the_questions_stand(measured: list[TraceResult]) -
 
     assert "A single passage answers 50% of the questions (95% interval 0–100, 2 questions)" in shown
     assert "Of 2 questions, a single passage answers 1; 1 is complex." in shown
-    assert "multi-hop 100% 21–100 0% 1" in shown
+    assert "multi-hop 100% no interval 0% 1" in shown
     assert "Not measured: 1 question, complexity needs retrieval steps" in shown
 
 
