@@ -7,7 +7,8 @@ import importlib.util
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -40,31 +41,36 @@ def _folder_of(package: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _modules() -> Iterator[tuple[str, Path]]:
-    for package in PACKAGES:
-        folder = _folder_of(package)
-        for path in sorted(folder.rglob("*.py")):
-            parts = path.relative_to(folder).with_suffix("").parts
-            yield ".".join([package, *(part for part in parts if part != "__init__")]), path
+@cache
+def _modules() -> Mapping[str, str]:
+    """Read all modules: their texts by their names."""
+    return {
+        ".".join([package, *(part for part in path.relative_to(folder).with_suffix("").parts if part != "__init__")]): text
+        for package in PACKAGES
+        for folder in [_folder_of(package)]
+        for path in sorted(folder.rglob("*.py"))
+        for text in [path.read_text(encoding="utf-8")]
+    }
 
 
-MODULES = dict(_modules())
-TREES = {name: ast.parse(path.read_text(encoding="utf-8"), filename=str(path)) for name, path in MODULES.items()}
-each_module = pytest.mark.parametrize("module", TREES)
+@cache
+def _trees() -> Mapping[str, ast.Module]:
+    """Parse all modules, for the first test that asks: not while tests are collected."""
+    return {name: ast.parse(text, filename=name) for name, text in _modules().items()}
 
 
-def _exported(module: str) -> list[str]:
+def _exported(tree: ast.Module) -> list[str]:
     """List the module's ``__all__``; a module without one exports nothing."""
-    for node in TREES[module].body:
+    for node in tree.body:
         match node:
             case ast.Assign(targets=[ast.Name("__all__")], value=value):
                 return list(ast.literal_eval(value))
     return []
 
 
-def _bound(module: str) -> set[str]:
+def _bound(tree: ast.Module) -> set[str]:
     """Name what a module defines or imports at its top level, also under ``if TYPE_CHECKING``, ``try`` and ``with``."""
-    statements = list(TREES[module].body)
+    statements = list(tree.body)
     names = set()
     for node in statements:
         match node:
@@ -99,65 +105,66 @@ def test_the_import_contracts_hold() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@each_module
-def test_a_module_says_what_it_is_for(module: str) -> None:
-    assert ast.get_docstring(TREES[module])
+def test_a_module_says_what_it_is_for() -> None:
+    assert [module for module, tree in _trees().items() if not ast.get_docstring(tree)] == []
 
 
-@each_module
-def test_a_file_stays_short(module: str) -> None:
-    lines = len(MODULES[module].read_text(encoding="utf-8").splitlines())
+def test_a_file_stays_short() -> None:
+    lines = {module: len(text.splitlines()) for module, text in _modules().items()}
 
-    assert lines <= LONGEST_FILE
-
-
-@each_module
-def test_all_is_sorted_and_names_what_is_there(module: str) -> None:
-    exported = _exported(module)
-
-    assert set(exported) <= _bound(module)
-    assert all(_as_sorted(a) < _as_sorted(b) for a, b in pairwise(exported))
+    assert {module: count for module, count in lines.items() if count > LONGEST_FILE} == {}
 
 
-@pytest.mark.parametrize("module", [module for module in TREES if not module.startswith(ADAPTERS)])
-def test_nothing_but_adapters_imports_from_the_root(module: str) -> None:
-    imported = {
-        node.module if isinstance(node, ast.ImportFrom) else alias.name
-        for node in ast.walk(TREES[module])
+def test_all_is_sorted_and_names_what_is_there() -> None:
+    exported = {module: _exported(tree) for module, tree in _trees().items()}
+
+    assert {module: absent for module, names in exported.items() if (absent := set(names) - _bound(_trees()[module]))} == {}
+    assert [
+        (module, a, b) for module, names in exported.items() for a, b in pairwise(names) if _as_sorted(a) >= _as_sorted(b)
+    ] == []
+
+
+def test_nothing_but_adapters_imports_from_the_root() -> None:
+    importing = {
+        module
+        for module, tree in _trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
-        if not (isinstance(node, ast.ImportFrom) and f"{node.module}.{alias.name}" in MODULES)
+        if not (isinstance(node, ast.ImportFrom) and f"{node.module}.{alias.name}" in _modules())
+        if (node.module if isinstance(node, ast.ImportFrom) else alias.name) == "rag_cover"
     }
 
-    assert "rag_cover" not in imported
+    assert [module for module in importing if not module.startswith(ADAPTERS)] == []
 
 
-@each_module
-def test_no_public_name_hides_a_module(module: str) -> None:
-    package = module.partition(".")[0]
-    siblings = {name.rpartition(".")[2] for name in MODULES if name.startswith(f"{package}.")}
+def test_no_public_name_hides_a_module() -> None:
+    siblings = {
+        package: {name.rpartition(".")[2] for name in _modules() if name.startswith(f"{package}.")} for package in PACKAGES
+    }
+    hidden = {module: siblings[module.partition(".")[0]] & set(_exported(tree)) for module, tree in _trees().items()}
 
-    assert not siblings & set(_exported(module))
+    assert {module: names for module, names in hidden.items() if names} == {}
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_an_adapter_has_the_files_that_all_adapters_have(adapter: str) -> None:
     listens = "callbacks" if adapter == "rag_cover_langchain" else "event_handler"  # as the framework calls it
 
-    assert {f"{adapter}.{name}" for name in (*SHARED_BY_ADAPTERS, listens)} <= set(MODULES)
+    assert {f"{adapter}.{name}" for name in (*SHARED_BY_ADAPTERS, listens)} <= set(_modules())
 
 
 def test_the_root_loads_its_public_names_from_where_a_type_checker_is_told_that_they_are() -> None:
     told = {
         alias.name: str(node.module)
-        for branch in TREES["rag_cover"].body
+        for branch in _trees()["rag_cover"].body
         if isinstance(branch, ast.If)
         for node in branch.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
 
-    assert set(told) == set(_exported("rag_cover"))
+    assert set(told) == set(_exported(_trees()["rag_cover"]))
     assert set(told) <= set(dir(rag_cover))
     for name, module in told.items():
         assert getattr(rag_cover, name) is getattr(importlib.import_module(module), name)
@@ -180,7 +187,7 @@ def _is_meant_alike(name: str, modules: list[str]) -> bool:
 
 def test_a_public_name_means_one_thing() -> None:
     modules: dict[str, list[str]] = defaultdict(list)
-    for module, tree in TREES.items():
+    for module, tree in _trees().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
                 modules[node.name].append(module)
@@ -191,7 +198,10 @@ def test_a_public_name_means_one_thing() -> None:
 
 def test_hardly_a_function_is_named_by_a_participle() -> None:
     nodes = [
-        node for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        node
+        for tree in _trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     functions = [node.name for node in nodes if not any("property" in ast.unparse(each) for each in node.decorator_list)]
 

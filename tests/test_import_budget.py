@@ -42,6 +42,7 @@ def _loaded(code: str, packages: tuple[str, ...]) -> list[str]:
     return _run(f"import sys\n{code}\nprint(*[name for name in {packages!r} if name in sys.modules])").split()
 
 
+@pytest.mark.slow
 def test_importing_the_package_loads_nothing_heavy() -> None:
     assert _loaded("from rag_cover import *", HEAVY + NEEDED_BY_THE_CLI_ONLY) == []
 

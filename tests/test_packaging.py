@@ -40,6 +40,7 @@ def packed(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_every_file_of_every_package(source_tree: Path, packed: set[str]) -> None:
     files = {
         f"{package}/{path.relative_to(source_tree / folder).as_posix()}"
@@ -51,6 +52,7 @@ def test_the_wheel_holds_every_file_of_every_package(source_tree: Path, packed: 
     assert files <= packed
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_no_training_texts_and_their_notices(packed: set[str]) -> None:
     assert not [name for name in packed if "/training/texts/" in name]
     assert any(name.endswith("/NOTICE") for name in packed)

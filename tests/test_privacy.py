@@ -102,6 +102,7 @@ def test_a_run_that_names_a_remote_model_is_caught(folder: Path) -> None:
     assert "socket." in (folder / "sockets.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_an_embedded_run_needs_no_network(folder: Path) -> None:
     alone = ["unshare", "--user", "--map-root-user", "--net"]
     if shutil.which("unshare") is None or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:

@@ -35,6 +35,7 @@ def test_they_are_those_that_comparing_all_finds(texts: list[str], alike: float)
     assert originals(texts, alike=alike) == by_comparing_all(texts, alike)
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_an_original_is_its_own_and_stands_before_its_repetitions(texts: list[str]) -> None:
     found = originals(texts)
@@ -49,6 +50,7 @@ def test_originals_have_no_repetitions_among_them(texts: list[str]) -> None:
     assert originals(kept) == list(range(len(kept)))
 
 
+@pytest.mark.slow
 @given(TEXTS, st.text(max_size=20))
 def test_a_text_that_follows_changes_nothing_before_it(texts: list[str], last: str) -> None:
     assert originals([*texts, last])[:-1] == originals(texts)

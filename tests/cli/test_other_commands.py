@@ -130,6 +130,7 @@ def test_the_demo_shows_a_question_before_and_after_its_sub_questions_were_searc
     assert "rag-cover augment " in told
 
 
+@pytest.mark.slow
 def test_the_demo_counts_no_more_than_its_labels_do(embedded_judge: str) -> None:
     labels = [json.loads(line) for line in labels_path().read_text(encoding="utf-8").splitlines()]
     answering = {each["sub_question"]: set(each["passages"]) for each in labels if each["question_id"] == "q07"}

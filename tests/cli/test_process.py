@@ -49,6 +49,7 @@ socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = socket.c
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -127,6 +128,7 @@ def test_output_to_a_full_disk_is_no_failed_gate(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_output_that_the_terminal_cannot_show_is_no_error(process: Callable[..., Any], traces: Path) -> None:
     done = process("evaluate", traces.name, "--judge", "words", before=JUDGE, env=os.environ | {"PYTHONIOENCODING": "ascii"})
 

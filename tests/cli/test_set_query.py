@@ -402,6 +402,7 @@ def test_hostile_texts_are_shown_and_do_nothing(command: Command, folder: Path, 
     assert "[red]Tern[/red]⟦RLO⟧" in shown[1].stdout
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_is_shown_signs_that_can_be_typed(process: Command) -> None:
     questions = ("set-query", QUESTION, "--parse-only", "--parser", "grammar")
 

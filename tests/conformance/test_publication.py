@@ -52,6 +52,7 @@ def test_a_subclass_is_run_and_the_suites_themselves_are_not(tmp_path: Path) -> 
     assert "fixture 'model' not found" in done.stdout
 
 
+@pytest.mark.slow
 def test_importing_them_imports_neither_pytest_nor_a_framework() -> None:
     asked = "import rag_cover.testing.conformance, sys; print({'pytest', 'langchain_core', 'llama_index'} & set(sys.modules))"
 

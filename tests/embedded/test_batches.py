@@ -52,6 +52,7 @@ def test_a_coverage_verdict_does_not_depend_on_its_batch(
     assert together.locate(items) == [alone.locate([item])[0] for item in items]
 
 
+@pytest.mark.slow
 @few
 @given(pairs=several_pairs, order=st.randoms(use_true_random=False))
 def test_a_coverage_verdict_does_not_depend_on_the_order(
@@ -83,6 +84,7 @@ def test_correctness_given_references_does_not_depend_on_its_batch(
     assert np.abs(batch - single).max() <= 1e-5
 
 
+@pytest.mark.slow
 @few
 @given(pairs=several_pairs)
 def test_entailment_does_not_depend_on_its_batch(

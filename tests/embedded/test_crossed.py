@@ -56,6 +56,7 @@ def test_every_sub_question_has_every_cell() -> None:
             assert all(text.strip() for text in (*sub["yes"].values(), *sub["no"].values(), *sub["unknown"]))
 
 
+@pytest.mark.slow
 def test_shared_words_tell_nothing_about_the_label(examples: list[Example]) -> None:
     judged = [each for each in examples if each.label is not None]
     shares = [
@@ -103,6 +104,7 @@ def test_refusals_abstain_and_answers_do_not(examples: list[Example]) -> None:
     assert all(each.abstains == 0 for each in known if each.label == 1.0)
 
 
+@pytest.mark.slow
 def test_the_same_seed_composes_the_same_texts(data: Path, examples: list[Example]) -> None:
     assert examples == [*make_crossed_examples(data, random.Random(1), LEARNING)]
     assert examples != [*make_crossed_examples(data, random.Random(2), LEARNING)]

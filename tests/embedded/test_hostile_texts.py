@@ -56,6 +56,7 @@ def test_a_blank_text_does_not_disturb_its_batch(judge: EmbeddedJudge) -> None:
     assert found[0] == found[2] == 0
 
 
+@pytest.mark.slow
 @odd
 def test_odd_texts_get_verdicts_like_others(judge: EmbeddedJudge, text: str) -> None:
     found = judge.correctness([ScoringItem(QUESTION, text), ScoringItem(text, ANSWER), ScoringItem(QUESTION, text, (text,))])
@@ -130,6 +131,7 @@ def test_blank_references_are_none(judge: EmbeddedJudge) -> None:
     assert blank == none
 
 
+@pytest.mark.slow
 def test_a_premise_of_10_000_words_is_read_to_its_end(judge: EmbeddedJudge, passages: list[str]) -> None:
     premise = " ".join(passages * 2) + " " + ANSWER
 

@@ -71,6 +71,7 @@ def test_passages_come_back_as_they_were_but_for_the_score(rivers: EmbeddedRetri
     assert RIVERS[1].score == 7.5
 
 
+@pytest.mark.slow
 def test_scores_never_rise_and_a_smaller_k_is_the_head_of_a_larger(demo_retriever: EmbeddedRetriever, asked: list[str]) -> None:
     for question in asked[:20]:
         found = demo_retriever.retrieve(question, k=20)

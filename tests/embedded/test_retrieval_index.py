@@ -222,6 +222,7 @@ def _truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-40])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "spoil"),
     [
@@ -255,6 +256,7 @@ def _spoil_a_byte(path: Path) -> None:
     path.write_bytes(content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

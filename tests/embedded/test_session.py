@@ -50,12 +50,14 @@ def _apart(found: Sequence[Arrays], wanted: Sequence[Arrays]) -> float:
     return max(float(np.abs(mine - other).max()) for mine, other in pairs)
 
 
+@pytest.mark.slow
 def test_each_text_gets_its_own_numbers_in_its_own_length(encoded: list[Encoded], alone: list[Arrays]) -> None:
     shapes = [[array.shape for array in arrays] for arrays in alone]
 
     assert shapes == [[(len(each), 384), (384,), (3,), (1,), (1,), (len(each), 2), (len(each), 1)] for each in encoded]
 
 
+@pytest.mark.slow
 def test_a_text_gets_the_same_numbers_in_a_batch(session: Session, encoded: list[Encoded], alone: list[Arrays]) -> None:
     together = session.run(encoded, OUTPUTS)
 
@@ -90,6 +92,7 @@ def test_a_text_gets_the_same_numbers_behind_any_padding(
         assert _apart([found], [wanted]) <= TOLERANCE
 
 
+@pytest.mark.slow
 def test_tokens_of_texts_that_stay_below_their_least_logit_are_left_out(session: Session, encoded: list[Encoded]) -> None:
     chosen = [replace(each, least=0.0) for each in encoded]
 
@@ -119,6 +122,7 @@ def test_nothing_in_is_nothing_out(session: Session) -> None:
     assert session.run([], OUTPUTS) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_process_goes_on_judging(session: Session, encoded: list[Encoded], alone: list[Arrays]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from rag_cover.setqueries.answers import question_for
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.authored_examples import TEXTS
@@ -28,6 +30,7 @@ def test_labels_name_entities_and_do_not_contradict_one_another() -> None:
             assert not set(asked["members"]) & set(asked["unclear"])
 
 
+@pytest.mark.slow
 def test_examples_say_what_the_labels_say() -> None:
     for part in (LEARNING, FITTING):
         rows = [row for row in ROWS if is_kept_from_weights(row["domain"]) == part.is_fitted_on]

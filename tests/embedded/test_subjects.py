@@ -106,6 +106,7 @@ def test_windows_of_a_written_collection_hold_what_answers(data: Path) -> None:
     assert {len(second.split()) <= SHORT_WINDOW * 1.2 for _, second in read} == {True, False}
 
 
+@pytest.mark.slow
 def test_passages_that_nearly_answer_are_read_first(data: Path) -> None:
     examples = [*make_subject_examples(data, random.Random(4), LEARNING)]
 

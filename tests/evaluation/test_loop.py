@@ -134,6 +134,7 @@ def test_a_run_killed_again_and_again_ends_with_what_an_undisturbed_one_gives(
         assert store.rows("PRAGMA integrity_check") == [("ok",)]
 
 
+@pytest.mark.slow
 def test_a_killed_process_holds_nothing(tmp_path: Path, start: Callable[..., subprocess.Popen[str]]) -> None:
     write_traces(tmp_path / "traces.jsonl", _traces(100))
 
@@ -163,6 +164,7 @@ def test_an_engine_that_reads_far_ahead_gives_the_same(tmp_path: Path) -> None:
     assert list(ahead.results) == _undisturbed(100)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_the_run_can_be_gone_on_with(tmp_path: Path) -> None:
     models, seen = Models(judge=KeywordScorer()), list[Progress]()
     with Store(tmp_path / "run.sqlite") as store:

@@ -187,6 +187,7 @@ def test_the_page_listens_to_this_machine_alone(shared: Page) -> None:
     assert "00000000" not in {address.partition(":")[0] for address in local}
 
 
+@pytest.mark.slow
 def test_an_ended_page_says_what_comes_next(open_page: OpenPage) -> None:
     page = open_page()
     page.sign_in()

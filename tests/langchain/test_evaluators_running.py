@@ -254,6 +254,7 @@ class TestOpenevals:
 
 
 class TestThreads:
+    @pytest.mark.slow
     def test_one_instance_gives_equal_feedback_in_many_threads(self) -> None:
         shared, alone = SubQuestionCoverageEvaluator(), SubQuestionCoverageEvaluator()
         barrier = threading.Barrier(32)

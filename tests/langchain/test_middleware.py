@@ -324,6 +324,7 @@ def test_both_work_side_by_side_and_with_others(store: InMemoryVectorStore) -> N
     assert asked == [2, 20]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["langchain", "langgraph"])
 def test_where_langchain_itself_is_absent_it_says_what_to_install(package: str) -> None:
     absent = f"import sys; sys.modules[{package!r}] = None"

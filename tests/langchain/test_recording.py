@@ -477,6 +477,7 @@ def test_documents_and_inputs_are_left_as_they_are(
     assert only(handler).steps[0].passages[0].title == "Rayleigh scattering"
 
 
+@pytest.mark.slow
 def test_a_handler_for_each_request_leaves_the_number_of_threads_flat(chain: Runnable[str, str]) -> None:
     judge = KeywordScorer()
     before = threading.active_count()

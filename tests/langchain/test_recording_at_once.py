@@ -116,6 +116,7 @@ def test_questions_that_are_asked_on_threads_are_kept_apart(
     check(handler)
 
 
+@pytest.mark.slow
 def test_questions_of_several_loops_on_threads_are_kept_apart(chain: Runnable[str, str]) -> None:
     async def ask(handler: RagCoverCallbackHandler, number: int) -> None:
         with handler.question(id=f"id {number}", references=f"gold {number}", metadata={"number": number}):

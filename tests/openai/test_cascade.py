@@ -126,6 +126,7 @@ def test_failures_that_are_not_in_a_row_shut_no_server_out(server: Any, options:
     assert (use.counts.asked, use.counts.failed) == (40, 80)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 8])
 @pytest.mark.parametrize("calls", [0, 1, 7, 33, 60])
 def test_a_budget_is_met_exactly_with_any_number_of_threads(server: Any, model: Any, calls: int, workers: int) -> None:

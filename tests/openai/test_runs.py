@@ -88,6 +88,7 @@ def test_of_a_thousand_calls_that_fail_in_a_third_all_succeed_and_none_is_sent_t
     assert (usage.calls, usage.retries, usage.failures) == (1_000, len(server.requests) - 1_000, 0)
 
 
+@pytest.mark.slow
 def test_malformed_replies_become_failures_and_never_scores(server: Any, options: dict[str, Any]) -> None:
     spoilt = {f"Sky {number} " for number in range(0, 60, 20)}
     nonsense = iter(

@@ -29,6 +29,7 @@ for number in range(3):
 """
 
 
+@pytest.mark.slow
 def test_what_waits_is_measured_where_somebody_forgets_to_close(tmp_path: Path) -> None:
     pytest.importorskip("rag_cover_embedded.judge")
 
@@ -58,6 +59,7 @@ for number in range(40):
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_before_all_is_measured_says_how_much_was_not() -> None:
     done = subprocess.run([sys.executable, "-c", UNFINISHED], capture_output=True, text=True, check=False, timeout=60)
 
@@ -131,6 +133,7 @@ print(recording.counts.measured)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_a_process_that_was_forked_goes_on_recording() -> None:
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=False, timeout=60)

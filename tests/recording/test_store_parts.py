@@ -234,6 +234,7 @@ os.kill(os.getpid(), 9)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_processes_that_are_forked_off_write_parts_of_their_own(path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", _PREFORK, str(path)], check=False, capture_output=True, text=True)

@@ -189,6 +189,7 @@ def test_outside_of_any_span_there_is_no_place() -> None:
     assert place() is None
 
 
+@pytest.mark.slow
 def test_without_opentelemetry_nothing_is_written_and_nothing_is_imported() -> None:
     script = """
 import sys

@@ -76,6 +76,7 @@ def _process_of(recording: Recording) -> int:
     return recording._process._process.pid
 
 
+@pytest.mark.slow
 def test_a_process_measures_what_is_recorded_and_closing_waits_for_it(measure: Measure, store: Path) -> None:
     with _recording(measure, store, traces=store.with_name("traces.jsonl")) as recording:
         asked = [ask(recording, f"Why {number}?") for number in range(40)]
@@ -170,6 +171,7 @@ def test_a_recording_that_nobody_holds_is_measured_and_gone(measure: Measure, st
     assert _ids(store) == [asked]
 
 
+@pytest.mark.slow
 def test_more_than_may_wait_is_dropped_and_counted(
     measure: Measure, store: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -403,6 +405,7 @@ def test_a_store_of_other_measures_is_refused_at_the_start(measure: Measure, sto
         _recording(measure, store)
 
 
+@pytest.mark.slow
 def test_a_trace_that_cannot_be_written_is_dropped_told_and_counted(
     measure: Measure, store: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

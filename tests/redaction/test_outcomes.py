@@ -129,6 +129,7 @@ def traces(draw: st.DrawFn) -> Trace:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(traces(), min_size=1, max_size=5))
 def test_redacted_results_have_the_same_numbers(asked_about: list[Trace]) -> None:
@@ -152,6 +153,7 @@ def test_comparisons_and_studies_of_redacted_results_have_the_same_figures() -> 
     assert_alike(*(study.to_dict() for study in studies))
 
 
+@pytest.mark.slow
 def test_the_report_of_redacted_results_has_the_same_numbers_and_no_text(tmp_path: Path) -> None:
     asked_about = [_without_digits(_sampled(trace)) for trace in read_traces(trace_paths()[0])]
     numbers = []

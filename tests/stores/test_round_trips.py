@@ -7,6 +7,7 @@ from datetime import timedelta, timezone
 from pathlib import Path
 from typing import Any, get_args
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -121,6 +122,7 @@ TRACES = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(TRACES, max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=50)
 def test_what_is_written_is_read_back_exactly(tmp_path: Path, traces: list[Trace]) -> None:
