@@ -51,13 +51,14 @@ def abstention_sums_of_retrieved(result: CoverageResult) -> tuple[float, float]:
 
 
 def _units_of(role: Role, result: CoverageResult) -> list[Unit]:
-    """List the verdicts on the answer of sub-questions of one role."""
+    """List the judge's verdicts on the answer of sub-questions of one role."""
     cut = result.threshold if result.reply_threshold is None else result.reply_threshold
-    return [
-        Unit(each.text, each.evidence.answer if each.evidence else recentre(each.answer.probability, cut=cut))
-        for each in result.sub_questions
-        if each.role == role and each.answer is not None
-    ]
+    units = []
+    for each in result.sub_questions:
+        if each.role == role and each.answer is not None:
+            known = each.evidence if each.answer.judged is None else None  # a label changes the evidence, too
+            units.append(Unit(each.text, known.answer if known else recentre(each.answer.probability, cut=cut)))
+    return units
 
 
 _UNITS = {

@@ -115,8 +115,8 @@ class Verdict:
     ``fragment`` are code points of the answer, or of the passage's own text without its title; None where it is not covered
     or the judge offers no Locator. ``certain`` is False where the probability lies between the judge's two cuts
     (`rag_cover.backends.CertainCuts`). ``refused`` (replies only): the text declines to answer the sub-question. ``partial``
-    (nuggets only, by judges that can tell it): the text states a part of the nugget, which does not cover it. ``labelled``:
-    a person decided ``covered``; the probability is the judge's still.
+    (nuggets only, by judges that can tell it): the text states a part of the nugget, which does not cover it. ``judged``:
+    what the judge says where a person's label stands in its place (``covered``); the probability is the judge's still.
     """
 
     probability: float
@@ -125,7 +125,7 @@ class Verdict:
     certain: bool = True
     refused: bool = False
     partial: bool = False
-    labelled: bool = False
+    judged: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data; ``certain`` and what follows it only where they are not as usual."""
@@ -138,8 +138,8 @@ class Verdict:
             data["refused"] = True
         if self.partial:
             data["partial"] = True
-        if self.labelled:
-            data["labelled"] = True
+        if self.judged is not None:
+            data["judged"] = self.judged
         return data
 
     @classmethod
@@ -153,7 +153,7 @@ class Verdict:
             certain=data.get("certain", True),
             refused=data.get("refused", False),
             partial=data.get("partial", False),
-            labelled=data.get("labelled", False),
+            judged=data.get("judged"),
         )
 
     @property

@@ -6,7 +6,7 @@ The p-value is of a paired permutation test: under the null hypothesis the two s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal
@@ -25,7 +25,15 @@ from rag_cover.question_keys import question_key
 from rag_cover.questions import Role
 from rag_cover.short_forms import letter_of
 from rag_cover.stats.intervals import SIGNIFICANT, Interval, jackknife, permutation_p_value
-from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison, OwnedMetric, Sums, metrics_of_installed
+from rag_cover.summaries import (
+    ChangedQuestion,
+    Comparison,
+    MetricComparison,
+    OwnedMetric,
+    Sums,
+    is_all_labelled,
+    metrics_of_installed,
+)
 
 __all__ = ["compare", "compare_pairwise"]
 
@@ -80,7 +88,8 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
     Raises:
         IncomparableError: no question in common, or their sub-questions differ.
     """
-    one, other = _gather(a), _gather(b)
+    labelled = all(is_all_labelled(side.results, side.known_of_judge) for side in (a, b))
+    one, other = (_gather(side, side.labelled_results if labelled else side.results) for side in (a, b))
     shared = _find_shared([one.texts, other.texts])
     if sub_questions == "same":
         _refuse_different(one.asked, other.asked, {key: one.texts[key] for key in shared})
@@ -92,17 +101,22 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         questions=len(shared),
         only_a=len(one.texts) - len(shared),
         only_b=len(other.texts) - len(shared),
-        metrics={name: _compare_metric(metric, one, other, shared, seed) for name, metric in _metrics(one, other).items()},
+        metrics={
+            name: replace(found, with_judge_error=None) if labelled else found
+            for name, metric in _metrics(one, other).items()
+            for found in [_compare_metric(metric, one, other, shared, seed)]
+        },
         losses_a=losses_a,
         losses_b=losses_b,
         changed=_find_changed(one, other, shared),
-        notes=(*_notes([a, b]), *_notes_on_labels({name_a: one, name_b: other})),
+        notes=(*_notes([a, b]), *_notes_on_labels({name_a: one, name_b: other}, by_labels=labelled)),
         unclear_a=unclear_a,
         unclear_b=unclear_b,
         single_sub_questions=min(side.answers.single or 0.0 for side in (one, other)),
         share_on_nuggets=min(side.nuggets.share for side in (one, other)),
         labels_a=one.sums.labels,
         labels_b=other.sums.labels,
+        by_labels=labelled,
     )
 
 
@@ -143,9 +157,9 @@ def compare_pairwise(
     return compare_answers(sides, shared, generator=generator, any_sub_questions=sub_questions == "any", notes=notes)
 
 
-def _gather(evaluation: Evaluation) -> _Side:
+def _gather(evaluation: Evaluation, results: Iterable[TraceResult]) -> _Side:
     side = _Side(Sums(evaluation.given, evaluation.known_of_judge))
-    for result in evaluation.results:
+    for result in results:
         side.add(result)
     return side
 
@@ -296,14 +310,19 @@ def _notes(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
     return (*_notes_on_judges(evaluations), *_notes_on_versions(evaluations))
 
 
-def _notes_on_labels(sides: Mapping[str, _Side]) -> Iterator[str]:
+def _notes_on_labels(sides: Mapping[str, _Side], *, by_labels: bool) -> Iterator[str]:
     """Say which labels of people are used: those of A tell the judge's errors, or where none of A's are used those of B."""
     used = {name: labels for name, side in sides.items() if (labels := side.sums.labels)}
     for name, labels in used.items():
         why = f"; {labels.reasons}" if labels.reasons else ""
         yield f"Labels of people, {name}: {labels.used:,} of {labels.given:,} are used{why}."
-    if first := next((name for name, labels in used.items() if labels.used), None):
-        yield f"The intervals with the judge’s errors rest on the labels of {first}, too; p-values and other intervals do not."
+    if by_labels:
+        yield "People labelled all core verdicts of both sides: figures of answers, losses and p-values are by their labels."
+    elif first := next((name for name, labels in used.items() if labels.used), None):
+        yield (
+            f"The intervals with the judge’s errors rest on the labels of {first}, too; shares, losses, p-values and other "
+            "intervals are the judge’s."
+        )
 
 
 def _notes_on_versions(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:

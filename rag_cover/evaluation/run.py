@@ -38,7 +38,7 @@ from rag_cover.short_forms import quote, shorten
 from rag_cover.stores import Origin, Store
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.locks import hold
-from rag_cover.summaries import JudgeKnowledge, LabelledResults, Summary, summarise
+from rag_cover.summaries import JudgeKnowledge, LabelledResults, Summary, is_all_labelled, summarise
 from rag_cover.traces import Trace, assign_ids
 
 if TYPE_CHECKING:
@@ -126,10 +126,19 @@ class Evaluation:
         known = self.known_of_judge
         return LabelledResults(self.results, known) if known.labels else self.results
 
+    @property
+    def counted_results(self) -> Sequence[TraceResult]:
+        """Return the results that figures are of: with people's labels in them where these are of all core verdicts.
+
+        Where people labelled some of them, only losses and core coverage follow the labels; other figures are the judge's.
+        """
+        labelled = is_all_labelled(self.results, self.known_of_judge)
+        return self.labelled_results if labelled else self.results
+
     def summary(self) -> Summary:
         """Sum up the results, with 95% intervals clustered by question, and others that hold the judge's errors."""
         return summarise(
-            self.results, judge=self.judge, seed=self.seed, measures=self.given, known_of_judge=self.known_of_judge
+            self.counted_results, judge=self.judge, seed=self.seed, measures=self.given, known_of_judge=self.known_of_judge
         )
 
     def to_dataframe(self) -> pd.DataFrame:

@@ -82,19 +82,24 @@ def _headline(comparison: Comparison) -> Headline:
         metric = comparison.metrics.get(name)
         if metric is not None and metric.a is not None and metric.b is not None and metric.difference is not None:
             values = f"{b} {verb} {percent(metric.b.estimate)} of the {what}, {a} {percent(metric.a.estimate)}"
-            return Headline(values, "", "", _basis_of(metric, metric.difference))
+            by = "by people’s labels, " if comparison.by_labels else ""
+            has_labels = any(labels and labels.used for labels in (comparison.labels_a, comparison.labels_b))
+            return Headline(values, "", "", f"{by}{_basis_of(metric, metric.difference, has_labels=has_labels)}")
     return Headline(f"The core coverage of {a} and {b} cannot be compared", "", "", "")
 
 
-def _basis_of(metric: MetricComparison, difference: float) -> str:
+def _basis_of(metric: MetricComparison, difference: float, *, has_labels: bool) -> str:
     is_clear = verdict_on(metric) != "unclear"
     said = difference_text(difference, SHARE) if is_clear else "no clear difference"
     counts = (p_value_text(metric.p_value), format_count(metric.questions, "question"))
-    return ", ".join([said, *counts, *_with_errors(metric, is_clear=is_clear)])
+    return ", ".join([said, *counts, *_with_errors(metric, is_clear=is_clear, has_labels=has_labels)])
 
 
-def _with_errors(metric: MetricComparison, *, is_clear: bool) -> list[str]:
-    """Say how large the difference may be with the judge's errors, and how large it is at best, beside one that is named."""
+def _with_errors(metric: MetricComparison, *, is_clear: bool, has_labels: bool) -> list[str]:
+    """Say how large the difference may be with the judge's errors, and how large it is at best, beside one that is named.
+
+    Labels of these answers may move it to the other side of 0: then the best guess stands there, too.
+    """
     found = metric.with_judge_error
     if found is None or found.lower is None or found.upper is None:
         return []
@@ -102,6 +107,8 @@ def _with_errors(metric: MetricComparison, *, is_clear: bool) -> list[str]:
     best, low, high = (difference_text(end, SHARE).removesuffix(" points") for end in ends)
     if is_clear:
         return [f"corrected for the judge’s errors {best} points, 95% interval {low} to {high}"]
+    if has_labels:
+        return [f"with people’s labels {best} points, 95% interval {low} to {high}"]
     return [f"with the judge’s errors {low} to {high} points"]
 
 

@@ -214,7 +214,7 @@ def _sub_question(
 def _verdict(verdict: Verdict | None) -> str:
     if verdict is None:
         return "no answer to judge"
-    if verdict.labelled:
+    if verdict.judged is not None:
         return f"{'yes' if verdict.covered else 'no'}, by a person’s label · judge {verdict.probability:.2f}"
     said = "declined" if verdict.refused else "yes" if verdict.covered else "in part" if verdict.partial else "no"
     return f"{said} · {verdict.probability:.2f}"

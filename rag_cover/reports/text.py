@@ -323,9 +323,9 @@ def judge_error_sentence(summary: Summary) -> str:
     agreed, labels = percent(known.agreed / known.labels), format_count(known.labels, "label")
     if error.own_labels:
         labelled = f"all {known.labels:,} verdicts" if error.all_labelled else format_count(known.labels, "verdict")
-        judged = f"{percent(metric.interval.estimate)} ({interval_label(metric.interval, SHARE)})"
         rests = "" if error.rests_on_labels else f" From {LEAST_LABELS} labels on, the share rests on them."
-        return f"People labelled {labelled}. The judge alone says {judged}; it agrees with {agreed} of the labels.{rests}"
+        judged = "" if error.judged is None else f"The judge alone says {percent(error.judged)}; it"
+        return f"People labelled {labelled}. {judged or 'The judge'} agrees with {agreed} of the labels.{rests}"
     if known.sets == 1:  # a judge that was fitted to labels (`rag_cover.judge_fit`)
         return (
             f"With the judge’s errors {sure}%: fitted to other questions, it agrees with {agreed} of the {labels} that it has."

@@ -23,6 +23,7 @@ from rag_cover.stats.prediction_powered import LEAST_LABELS, LEAST_QUESTIONS, es
 
 __all__ = ["JudgeError", "JudgeKnowledge", "VerdictCollector"]
 
+_CUT = 0.5  # of a verdict's probability, written as if its cut were a half
 _LABELLED = (Loss.UNUSED, Loss.DROPPED, Loss.NOT_RETRIEVED)
 
 
@@ -31,8 +32,9 @@ class JudgeError:
     """How well the judge agrees with people, and what its errors do to where core sub-questions were lost.
 
     ``agreement`` counts the labels that its verdicts on answers agree with; ``own_labels`` tells whether these are of the
-    evaluation's own answers, ``all_labelled`` whether these are all of them, ``rests_on_labels`` whether the share rests
-    on them. ``losses`` are how many core sub-questions people would count as lost there; empty where that cannot be told.
+    evaluation's own answers, ``all_labelled`` whether these are all of them, ``rests_on_labels`` whether the share rests on
+    them; ``judged`` is the share by the judge's verdicts alone. ``losses`` are how many core sub-questions people would count
+    as lost there; empty where that cannot be told.
     """
 
     agreement: CalibrationShift
@@ -40,6 +42,7 @@ class JudgeError:
     losses: Mapping[Loss, Interval]
     all_labelled: bool = False
     rests_on_labels: bool = False
+    judged: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +164,12 @@ class VerdictCollector:
         passage = None if self.has_statements else self._known.shifts.get("passage")
         found = loss_intervals(self._evidence, self._evidence_of, shift, passage, seed=seed) if passage else None
         own, all_labelled = self.has_labels(metric), self._is_all_labelled(metric)
-        losses = dict(zip(_LABELLED, found, strict=True)) if found else {}
+        losses = dict(zip(_LABELLED, found, strict=True)) if found and not all_labelled else {}
         if self._is_corpus_searched:  # of what was not retrieved no labelled set tells what the corpus has
             losses.pop(Loss.NOT_RETRIEVED, None)
-        return JudgeError(shift, own, losses, all_labelled, self.prediction_powered(metric) is not None)
+        said = self._shares[metric].probabilities if metric in self._shares else []
+        judged = sum(each >= _CUT for each in said) / len(said) if said else None
+        return JudgeError(shift, own, losses, all_labelled, self.prediction_powered(metric) is not None, judged)
 
     def difference(self, other: Self, metric: str, questions: Iterable[str], *, seed: int) -> Interval | None:
         """Return by how much the other's share on some questions is larger, with an interval that holds the judge's errors.

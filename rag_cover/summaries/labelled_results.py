@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import overload
 
@@ -12,7 +12,7 @@ from rag_cover.measures import TraceResult
 from rag_cover.questions import Role, plain_query
 from rag_cover.summaries.judge_error import JudgeKnowledge
 
-__all__ = ["LabelledResults", "list_labelled_verdicts", "put_labels"]
+__all__ = ["LabelledResults", "is_all_labelled", "list_labelled_verdicts", "put_labels"]
 
 
 class LabelledResults(Sequence[TraceResult]):
@@ -59,6 +59,20 @@ def put_labels(result: TraceResult, known: JudgeKnowledge) -> TraceResult:
     return replace(result, outcomes={**result.outcomes, "coverage": replace(coverage, sub_questions=labelled)})
 
 
+def is_all_labelled(results: Iterable[TraceResult], known: JudgeKnowledge) -> bool:
+    """Return whether people labelled every verdict on an answer to a core sub-question, of which there are some."""
+    if not known.labels:
+        return False
+    verdicts = labels = 0
+    for result in results:
+        core = [each for each in result.coverage.sub_questions if each.role == Role.CORE] if result.coverage else []
+        verdicts += sum(each.answer is not None for each in core)
+        labels += sum(1 for _ in list_labelled_verdicts(result, known))
+        if labels < verdicts:
+            return False
+    return labels > 0
+
+
 def list_labelled_verdicts(result: TraceResult, known: JudgeKnowledge) -> Iterator[tuple[str, Verdict, bool]]:
     """List the core sub-questions whose verdicts on the answer people labelled: text, the judge's verdict, their label."""
     answer = result.trace.answer
@@ -66,18 +80,19 @@ def list_labelled_verdicts(result: TraceResult, known: JudgeKnowledge) -> Iterat
         return
     for each in result.coverage.sub_questions:
         if each.role == Role.CORE and each.answer is not None and (label := known.label_of(each.text, answer)) is not None:
-            yield each.text, each.answer, label
+            judged = each.answer.covered if each.answer.judged is None else each.answer.judged
+            yield each.text, replace(each.answer, covered=judged), label
 
 
 def _put_label(
     each: SubQuestionCoverage, coverage: CoverageResult, failing: Collection[str], *, covered: bool
 ) -> SubQuestionCoverage:
-    if each.answer is None:
+    if each.answer is None or each.answer.judged is not None:
         return each
     evidence = each.evidence and replace(each.evidence, answer=float(covered), contradicted=False)
     if covered is each.answer.covered:
-        return replace(each, answer=replace(each.answer, certain=True, labelled=True), evidence=evidence)
-    verdict = Verdict(each.answer.probability, covered, labelled=True)
+        return replace(each, answer=replace(each.answer, certain=True, judged=covered), evidence=evidence)
+    verdict = Verdict(each.answer.probability, covered, judged=each.answer.covered)
     failed = plain_query(_asked(each)) in failing
     loss = find_loss(verdict, each.chunks, in_prompt=each.in_prompt, failed=failed)
     if coverage.from_own_passages and loss is not Loss.UNUSED:

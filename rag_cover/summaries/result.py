@@ -141,7 +141,7 @@ class Comparison:
 
     ``single_sub_questions`` is the share of traces whose question rules left whole, on the side that has fewer of them,
     ``share_on_nuggets`` that of traces measured on nuggets. ``labels_a`` and ``labels_b`` tell what became of people's labels,
-    None where none were given.
+    None where none were given; ``by_labels`` that all core verdicts of both sides are labelled: what people find is compared.
     """
 
     name_a: str
@@ -160,6 +160,7 @@ class Comparison:
     share_on_nuggets: float = 0.0
     labels_a: LabelMatches | None = None
     labels_b: LabelMatches | None = None
+    by_labels: bool = False
 
     def __repr__(self) -> str:
         """Return a short form: the sides, how many questions, and the first two metrics that both have."""

@@ -17,6 +17,7 @@ from rag_cover.coverage import Loss
 from rag_cover.evaluation.comparison import compare
 from rag_cover.label_matches import LabelMatches
 from rag_cover.labels import LabelledText
+from rag_cover.reports.comparison import comparison_headline
 from rag_cover.reports.text import controls_sentence, headline, judge_error_sentence, loss_error_sentence
 from rag_cover.summaries import Summary
 from rag_cover.traces import RetrievalStep
@@ -163,6 +164,35 @@ def test_where_some_are_labelled_headline_losses_and_corpus_follow_the_labels() 
     assert "(with people’s labels, 95% interval" in headline(summary).text
     assert sum(summary.losses.values()) + summary.unclear_losses >= 6
     assert sum(yes.losses.values()) + yes.unclear_losses == 0
+
+
+def test_a_comparison_of_which_all_is_labelled_is_of_what_people_find() -> None:
+    evaluation = _evaluated({"reply": KNOWN})
+    none, all_of = ([_label(trace, yes=yes) for trace in _traces()] for yes in (False, True))
+
+    found = compare(evaluation.with_labels(all_of), evaluation.with_labels(none))
+
+    metric = found.metrics["core_coverage"]
+    assert found.by_labels
+    assert metric.a is not None
+    assert metric.b is not None
+    assert (metric.a.estimate, metric.b.estimate, metric.with_judge_error) == (1.0, 0.0, None)
+    assert sum(found.losses_a.values()) == 0
+    assert sum(found.losses_b.values()) + found.unclear_b == 40
+    assert "(by people’s labels, −100.0 points, p < 0.001, 40 questions)" in comparison_headline(found)
+
+
+def test_all_figures_are_people_s_where_all_is_labelled() -> None:
+    labels = [_label(trace, yes=False) for trace in _traces()]
+
+    summary = _evaluated({"reply": KNOWN, "passage": KNOWN}).with_labels(labels).summary()
+
+    assert summary.metrics["core_coverage"].interval is not None
+    assert summary.metrics["core_coverage"].interval.estimate == 0.0
+    assert summary.judge_error is not None
+    assert summary.judge_error.losses == {}
+    assert 0.3 < (summary.judge_error.judged or 0) < 0.8
+    assert f"it agrees with {summary.judge_error.agreement.agreed / 40:.0%} of the labels" in judge_error_sentence(summary)
 
 
 def test_a_comparison_counts_losses_by_the_judge_on_both_sides() -> None:

@@ -13,7 +13,7 @@ from rag_cover.measures import TraceResult
 from rag_cover.questions import Question, Role
 from rag_cover.reports.question_page import question_view
 from rag_cover.reports.sub_question_state import State
-from rag_cover.summaries import JudgeKnowledge, LabelledResults, put_labels
+from rag_cover.summaries import JudgeKnowledge, LabelledResults, is_all_labelled, list_labelled_verdicts, put_labels
 from rag_cover.traces import Trace
 
 TEXTS = ("What is it?", "Who made it?")
@@ -63,7 +63,7 @@ def test_what_people_find_uncovered_was_lost_where_the_passages_say(
 
     first, second = _rows(put_labels(judged, _known([False, None])))
 
-    assert first.answer == Verdict(0.9, covered=False, labelled=True)
+    assert first.answer == Verdict(0.9, covered=False, judged=True)
     assert first.loss is loss
     assert first.is_loss_clear is (loss is not None)
     assert second == _rows(judged)[1]
@@ -74,11 +74,26 @@ def test_what_people_find_covered_is_not_lost() -> None:
 
     assert result.coverage is not None
     assert (result.coverage.lost, result.coverage.core_coverage) == ((), 1.0)
-    assert all(row.answer is not None and row.answer.certain and row.answer.labelled for row in _rows(result))
+    assert [row.answer and (row.answer.certain, row.answer.judged) for row in _rows(result)] == [(True, False), (True, True)]
     assert CoverageResult.from_dict(result.coverage.to_dict()) == result.coverage
     view = question_view(result, "q1")
     assert view.sub_questions[0].answered == "yes, by a person’s label · judge 0.10"
     assert view.sub_questions[0].state is State.ANSWERED
+
+
+def test_all_is_labelled_where_no_core_verdict_lacks_a_label() -> None:
+    results = [_result([False, True])]
+
+    assert is_all_labelled(results, _known([True, True]))
+    assert not is_all_labelled(results, _known([True, None]))
+    assert not is_all_labelled([], _known([True, True]))
+    assert not is_all_labelled(results, JudgeKnowledge())
+    found = [
+        (text, verdict.covered, label) for text, verdict, label in list_labelled_verdicts(results[0], _known([True, None]))
+    ]
+    assert found == [(TEXTS[0], False, True)]
+    again = list_labelled_verdicts(put_labels(results[0], _known([True, None])), _known([True, None]))
+    assert [(text, verdict.covered, label) for text, verdict, label in again] == found
 
 
 @given(

@@ -175,7 +175,7 @@ def _read(
                     name=str(path),
                     time=time,
                     time_source="traces" if is_recorded else "file",
-                    results=evaluation.results,
+                    results=evaluation.counted_results,
                     judge=evaluation.judge,
                     measures=evaluation.measures,
                     seed=evaluation.seed,
