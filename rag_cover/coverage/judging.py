@@ -48,6 +48,7 @@ from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_pos
 from rag_cover.decomposition.embedded_roles import Untyped, assign_roles
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.strategies import Decomposer, decompose, source_of
+from rag_cover.english.topics import strip_courtesies
 from rag_cover.llm.session import Remote
 from rag_cover.model_calls import abstentions, fragments, threshold_in_range
 from rag_cover.questions import Passage, Role, RoleSource, SubQuestion, plain_query, prepend_title
@@ -143,7 +144,7 @@ def judge_coverage(  # noqa: PLR0913  # one model or option each
     if not reads_references(scorer):
         cases = [replace(case, facets=_without_references(case.facets)) for case in cases]
     if not isinstance(scorer, Remote):  # two more questions for each core sub-question, which somebody would pay for
-        cases = [_with_controls(case, trace) for case, trace in zip(cases, traces, strict=True)]
+        cases = list(map(_with_controls, cases))
     certain = {mode: pair for mode, pair in certain_cuts_of(scorer).items() if threshold is None or mode == "reference"}
     bench = Bench(
         cuts, STATED if threshold is None else cuts["passage"], certain, entails=not isinstance(scorer, StatementJudge)
@@ -209,7 +210,7 @@ def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedde
         prompt_assumed=assumed,
         answer=None
         if trace.answer is None
-        else JudgedText(trace.answer if trace.answer.strip() else "", 0, trace.question.text),
+        else JudgedText(trace.answer if trace.answer.strip() else "", 0, strip_courtesies(trace.question.text)),
         failed=find_failing_queries(trace, (each.question or each.text for each in facets)),
         read_by=_find_readers(trace),
         most_retrieved=max((len(step.passages) for step in trace.steps if not step.replaces), default=0),
@@ -235,11 +236,11 @@ def _are_of_own_passages(trace: Trace) -> bool:
     return bool(sources) and sourced and all(source.kind == "passage" and source.id in keys for source in sources)
 
 
-def _with_controls(case: _Case, trace: Trace) -> _Case:
+def _with_controls(case: _Case) -> _Case:
     """Add answers that say nothing, where there is an answer: the question again, and a refusal."""
     if case.answer is None or not case.answer.text:
         return case
-    question = trace.question.text
+    question = case.answer.user_question
     return replace(case, controls=tuple(JudgedText(text, 0, question) for text in (question, _REFUSAL)))
 
 

@@ -11,6 +11,7 @@ from rag_cover.english.lexicon import (
     BE,
     DEMONSTRATIVES,
     DO,
+    IRREGULAR_PARTICIPLES,
     POSSESSIVES,
     QUESTION_WORDS,
     SIMPLE_PREPOSITIONS,
@@ -18,7 +19,7 @@ from rag_cover.english.lexicon import (
     one_of,
 )
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
-from rag_cover.english.topics import ask_for_attribute, is_courtesy, is_small_talk
+from rag_cover.english.topics import ask_for_attribute, is_small_talk, strip_courtesies
 from rag_cover.english.words import content_words, words_of
 from rag_cover.short_forms import capitalise
 
@@ -120,10 +121,7 @@ _NAME_OF = re.compile(r"the\ (?:\w+\ )?names?$", re.VERBOSE | re.IGNORECASE)
 _WHO = re.compile(r"who\b", re.IGNORECASE)
 _WHY = re.compile(rf"why\ {one_of(BE)}\b", re.VERBOSE | re.IGNORECASE)
 _PLURAL = re.compile(r"(?:they|them|their)$", re.IGNORECASE)
-_PARTICIPLE = re.compile(
-    r"(?:\ (?:first|last|originally))?\ (?:\w+ed|built|born|made|written|found|sold|held|known|sung|drawn|given|taken|won|lost"
-    r"|begun|done|seen|paid)$"
-)
+_PARTICIPLE = re.compile(rf"(?:\ (?:first|last|originally))?\ (?:\w+ed|{one_of(IRREGULAR_PARTICIPLES)})$")
 _ADJECTIVES = frozenset(
     words_of(
         """open free busy safe quiet due full empty valid expensive cheap popular famous important necessary slow fast big
@@ -175,7 +173,8 @@ _PERSONAL = re.compile(
 )
 """What a person does to something: "I care for a pan"."""
 _INDIRECT = re.compile(
-    rf"how\ (?!{_AUXILIARY}\b)(?P<x>[^?]+?)\ (?P<be>{one_of(BE)})\ (?P<doing>\w+ing\b[^?]*)", re.VERBOSE | re.IGNORECASE
+    rf"how\ (?!(?:{_AUXILIARY}|{_MEASURE})\b)(?P<x>[^?]+?)\ (?P<be>{one_of(BE)})\ (?P<doing>\w+ing\b[^?]*)",
+    re.VERBOSE | re.IGNORECASE,
 )
 _ORDER = re.compile(
     r"(?:please\ )?(?:tell\ me\ about|describe|explain|discuss|summari[sz]e|outline)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
@@ -214,13 +213,13 @@ def questions_in(text: str) -> list[str]:
     >>> questions_in("Hello! Can you help me? How do I reset my password?")
     ['How do I reset my password?']
     """
+    text = strip_courtesies(text)
     whole = " ".join(text.split())
     pieces = [" ".join(piece.split()) for piece in _END.split(_SPACES.sub(" ", text.strip()))]
     pieces = [*pieces[:1], *(_ALSO.sub("", piece) for piece in pieces[1:])]
     marked = any(mark in text for mark in MARKS)
     asking = [piece for piece in pieces if _ASKS.match(piece) and not (marked and piece[-1] == "." and _DIRECTLY.match(piece))]
-    told = [piece for piece in asking if not is_courtesy(piece)] or asking
-    questions = [clause for piece in told for clause in _clauses(piece)]
+    questions = [clause for piece in asking for clause in _clauses(piece)]
     others = [piece for piece in pieces if piece and piece not in asking]
     if any(piece[-1] in MARKS for piece in others) or any(piece[-1] == "!" for piece in asking):  # a title, or no known form
         return [whole]

@@ -18,6 +18,7 @@ __all__ = [
     "DO",
     "FUNCTION_WORDS",
     "HAVE",
+    "IRREGULAR_PARTICIPLES",
     "MODALS",
     "NAME_PARTICLES",
     "NEGATIONS",
@@ -42,6 +43,10 @@ DEMONSTRATIVES = _words("this that these those")
 PERSONAL_PRONOUNS = _words("i you he she it we they me him her us them")
 POSSESSIVES = _words("my your his her its our their")
 """Possessives that stand before a noun; "her" is a personal pronoun, too."""
+IRREGULAR_PARTICIPLES = _words(
+    """begun born built chosen done drawn driven eaten found given grown held hidden kept known led left lent lost made paid put
+    read run seen sent set shown sold spent stolen sung taken taught thrown told won worn written"""
+)
 QUESTION_WORDS = _words("who whom whose what which when where why how")
 RELATIVE_PRONOUNS = _words("who whom whose that which where")
 

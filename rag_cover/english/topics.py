@@ -7,8 +7,9 @@ import re
 from rag_cover.english.lexicon import ARTICLES, DEMONSTRATIVES, POSSESSIVES, one_of
 from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, split_list
 from rag_cover.english.words import words_of
+from rag_cover.texts import sentences
 
-__all__ = ["ASKS_NOTHING", "ask_for_attribute", "is_courtesy", "is_small_talk", "split_topics"]
+__all__ = ["ASKS_NOTHING", "ask_for_attribute", "is_courtesy", "is_small_talk", "split_topics", "strip_courtesies"]
 
 ASKS_NOTHING = "the question asks nothing: it is a greeting, thanks, or a word of agreement"
 """Why small talk is not measured."""
@@ -74,6 +75,38 @@ def is_courtesy(text: str) -> bool:
     [True, True, False]
     """
     return _COURTESY.fullmatch(text) is not None
+
+
+_GREETING = re.compile(
+    r"(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|dear [^,.!?]{1,40})(?: (?:there|all|everyone|team))?[,!.:]\s+",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(
+    r"""(?:(?:kind|best|warm|many)\ )*(?:regards|wishes)\b.*|(?:many\ )?thanks\b.*|thank\ you\b.*
+    |yours\ (?:sincerely|truly)\b.*|cheers\b.*""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_LONGEST_CLOSING = 8  # words
+
+
+def strip_courtesies(text: str) -> str:
+    """Leave out greetings, thanks and polite questions round what is asked; a text of nothing else stays as it is.
+
+    >>> strip_courtesies("Hello, can you help me? How do I renew my card? Thanks!"), strip_courtesies("Can you help me?")
+    ('How do I renew my card?', 'Can you help me?')
+    """
+    pieces = [span.of(text) for span in sentences(text)]
+    kept = [piece for piece in pieces if not (is_small_talk(piece) or is_courtesy(piece) or _is_closing(piece))]
+    if not kept:
+        return text
+    first = _GREETING.sub("", kept[0], count=1)
+    if kept == pieces and first == kept[0]:
+        return text
+    return " ".join([f"{first[:1].upper()}{first[1:]}" if first else kept[0], *kept[1:]])
+
+
+def _is_closing(piece: str) -> bool:
+    return _CLOSING.fullmatch(piece) is not None and len(piece.split()) <= _LONGEST_CLOSING
 
 
 def ask_for_attribute(keywords: str) -> str | None:

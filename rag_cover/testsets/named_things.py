@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_cover.english.lexicon import ALL_PREPOSITIONS, FUNCTION_WORDS, QUESTION_WORDS, one_of
+from rag_cover.english.lexicon import ALL_PREPOSITIONS, FUNCTION_WORDS, IRREGULAR_PARTICIPLES, QUESTION_WORDS, one_of
 from rag_cover.english.noun_phrases import is_noun_phrase
 from rag_cover.english.words import words_of
 
@@ -29,11 +29,7 @@ POINTING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Words that point to something outside of a question."""
-_IRREGULAR = words_of(
-    """born built held written found won sold shown chosen sent taught made set given known kept read run put drawn lost
-    paid taken done worn"""
-)
-PARTICIPLE = rf"(?:\w+ed|{one_of(_IRREGULAR)})"
+PARTICIPLE = rf"(?:\w+ed|{one_of(IRREGULAR_PARTICIPLES)})"
 """Matches a word that may be a past participle."""
 PERSONS = frozenset(
     words_of(
