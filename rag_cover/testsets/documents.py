@@ -27,7 +27,14 @@ SUFFIXES = (*_MARKDOWN, *_HTML, *_TEXT, *_LINES)
 _MOST_BYTES = 16 << 20
 _LONGEST_MARKED = 5_000  # characters of a paragraph; the time for its brackets grows with their square
 _SKIPPED_TAGS = ("script", "style", "nav", "header", "footer", "aside", "form", "noscript", "template", "svg", "pre")
-_BLOCK_TAGS = ("h1", "h2", "h3", "h4", "p", "li", "dd", "td", "blockquote")
+_HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCK_TAGS = (
+    *_HEADING_TAGS,
+    *("p", "li", "dt", "dd", "tr", "caption", "summary", "details", "figcaption", "blockquote", "div", "section", "article"),
+    *("main", "ul", "ol", "dl", "table", "body"),
+)
+_FRONT_MATTER = re.compile(r"\A---\n(?P<fields>.*?)\n---\n", re.DOTALL)
+_TITLE = re.compile(r"^title:\s*(?P<title>\S.*)$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -129,16 +136,22 @@ def sections_of(text: str, suffix: str, file: Path) -> list[Section]:
 def _markdown_sections(text: str) -> list[Section]:
     from markdown_it import MarkdownIt  # where a document is read
 
-    without_front_matter = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
+    front = _FRONT_MATTER.match(text)
+    titled = _TITLE.search(front["fields"]) if front else None
     reader = MarkdownIt()
     reader.core.ruler.at("inline", _parse_inline)
-    tokens = reader.parse(without_front_matter)
+    tokens = reader.parse(text[front.end() :] if front else text)
     blocks = [
         (before.tag if before.type == "heading_open" else "", _inline_text(token.children or []))
         for before, token in pairwise(tokens)
         if token.type == "inline"
     ]
-    return _sections(blocks)
+    return _sections(_put_title(titled["title"].strip("\"' ") if titled else "", blocks))
+
+
+def _put_title(title: str, blocks: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """Put a document's title above all, where it has no first heading of its own."""
+    return blocks if not title or any(tag == "h1" for tag, _ in blocks) else [("h1", title), *blocks]
 
 
 def _parse_inline(state: Any) -> None:
@@ -171,9 +184,36 @@ def _html_sections(text: str) -> list[Section]:
         tag.decompose()
     for tag in page.find_all("br"):
         tag.replace_with(" ")
-    leaves = (tag for tag in page.find_all(_BLOCK_TAGS) if tag.find(_BLOCK_TAGS) is None)
-    blocks = [(tag.name if tag.name.startswith("h") else "", " ".join(tag.get_text().split())) for tag in leaves]
-    return _sections(blocks)
+    title = " ".join(page.title.get_text().split()) if page.title else ""
+    for table in page.find_all("table"):
+        _write_rows(table)
+    blocks: list[tuple[str, str]] = []
+    last = None
+    for string in page.find_all(string=True):
+        block = string.find_parent(_BLOCK_TAGS)
+        if type(string).__name__ != "NavigableString" or (block is None and string.find_parent("title")):
+            continue  # a comment, a declaration
+        if block is not None and block is last:
+            blocks[-1] = blocks[-1][0], f"{blocks[-1][1]}{string}"
+        else:
+            blocks.append((block.name if block is not None and block.name in _HEADING_TAGS else "", str(string)))
+        last = block
+    return _sections(_put_title(title, [(tag, " ".join(text.split())) for tag, text in blocks]))
+
+
+def _write_rows(table: Any) -> None:
+    """Write each row of a table as one line, a cell after the heading of its column where there is one."""
+    columns: list[str] = []
+    for row in table.find_all("tr"):
+        cells = row.find_all(("td", "th"))
+        texts = [" ".join(cell.get_text().split()) for cell in cells]
+        if cells and all(cell.name == "th" for cell in cells):
+            columns = texts
+            row.decompose()
+        elif len(columns) == len(texts) and any(columns):
+            row.string = "; ".join(f"{column}: {text}" if column else text for column, text in zip(columns, texts, strict=True))
+        else:
+            row.string = ": ".join(filter(None, texts))
 
 
 def _sections(blocks: Sequence[tuple[str, str]]) -> list[Section]:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, islice, product, takewhile, zip_longest
+from pathlib import PurePath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,7 @@ _SWAPPED = frozenset({"what does", "purpose", "cost"})
 _ALIKE = 0.25
 """The least cosine of two things of which one is asked what is said of the other."""
 _NAME = re.compile(r"(?<![.!?:] )(?<!^)(?<!\n)\b[A-Z][a-z]+\b")
-_NO_SOURCE = re.compile(r"\b(?:change(?:s|log)|history|release[ _-]?notes|news|authors|licen[cs]e)\b", re.IGNORECASE)
-"""Documents that nobody asks about: what they say is out of date, or no matter of the subject."""
+_NO_SOURCE = re.compile(r"HISTORY|NEWS|(?i:change(?:s|[ _-]?log)|release[ _-]?notes|authors|contributors|licen[cs]es?)")
 _COMMON_WORD = re.compile(r"(?<![.!?:] )(?<!^)\b[a-z]+\b")
 
 
@@ -122,6 +122,15 @@ class _Accepted:
         return [passage.key for passage in self.near].index(self.candidate.gold.passage.key) + 1
 
 
+def is_passed_over(document: str) -> bool:
+    """Return whether rules ask nothing of a document, as of change logs and licences: it is out of date, or off the subject.
+
+    >>> is_passed_over("docs/CHANGELOG.md"), is_passed_over("HISTORY.txt"), is_passed_over("history.html")
+    (True, True, False)
+    """
+    return _NO_SOURCE.fullmatch(PurePath(document).stem) is not None
+
+
 def candidates_by_rules(passages: Sequence[Passage], *, seed: int = 0) -> Iterator[QuestionCandidate]:
     """Yield what rules can ask about the passages, the rules by turns, each at random over the corpus."""
     small = Counter(word for passage in passages for word in _COMMON_WORD.findall(passage.text))
@@ -130,7 +139,7 @@ def candidates_by_rules(passages: Sequence[Passage], *, seed: int = 0) -> Iterat
     names = frozenset(word for word, count in capital.items() if count > small[word.lower()])
     by_rule: dict[str, list[QuestionCandidate]] = {}
     for passage in passages:
-        if _NO_SOURCE.search(_document(passage)):
+        if is_passed_over(_document(passage)):
             continue
         for said in statements_in(StatementSource("passage", passage.key, passage.text, passage.key)):
             before = passage.text[: said.start]

@@ -64,6 +64,36 @@ def test_html_is_read_without_scripts_and_navigation(tmp_path: Path) -> None:
     ]
 
 
+def test_questions_tables_and_titles_of_html_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("bs4", reason="needs the extra 'documents'")
+    (tmp_path / "faq.html").write_text(
+        "<html><head><title>Pool FAQ</title></head><body><!-- hidden --><div>Welcome <b>here</b>.<p>Read on.</p></div>"
+        "<dl><dt>May I dive?</dt><dd>Only in the deep basin.</dd></dl>"
+        "<details><summary>Are dogs allowed?</summary>No, only assistance dogs.</details>"
+        "<table><tr><th>Guest</th><th>Price</th></tr><tr><td>Adult</td><td>4.50 euros</td></tr></table>"
+        "<h6>What to bring</h6><ul><li>A <a href='t'>towel</a>.</li></ul></body></html>"
+    )
+
+    passages = load_documents(tmp_path)
+
+    assert [(each.title, each.text.split("\n")) for each in passages] == [
+        (
+            "Pool FAQ",
+            [
+                *("Welcome here.", "Read on.", "May I dive?", "Only in the deep basin."),
+                *("Are dogs allowed?", "No, only assistance dogs.", "Guest: Adult; Price: 4.50 euros"),
+            ],
+        ),
+        ("Pool FAQ › What to bring", ["A towel."]),  # noqa: RUF001
+    ]
+
+
+def test_the_title_of_front_matter_stands_above_all(tmp_path: Path) -> None:
+    (tmp_path / "hours.md").write_text('---\ntitle: "Opening hours"\ndraft: no\n---\n## Summer\n\nWe open at 9.\n')
+
+    assert [each.title for each in load_documents(tmp_path)] == ["Opening hours › Summer"]  # noqa: RUF001
+
+
 def test_long_paragraphs_are_cut_between_sentences_and_lose_nothing(tmp_path: Path) -> None:
     text = " ".join(f"Sentence number {number} says that pumps move heat." for number in range(60))
     (tmp_path / "long_text.txt").write_text(text)

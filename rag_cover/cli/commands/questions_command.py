@@ -33,7 +33,7 @@ from rag_cover.registry import build_retriever, open_embedder, open_generator, o
 from rag_cover.reports.text import format_count
 from rag_cover.testsets import Shares, Testset, TestsetFormat, TestsetMaker, candidates_by_rules, write_testset
 from rag_cover.testsets.generated import SHIPPED_PROMPTS, QuestionWriter, TestsetPrompts
-from rag_cover.testsets.generation import QuestionCandidate
+from rag_cover.testsets.generation import QuestionCandidate, is_passed_over
 
 __all__ = ["QuestionsOptions", "make_questions"]
 
@@ -135,10 +135,17 @@ def _name_unasked(made: Testset, passages: Sequence[Passage], *, quiet: bool) ->
     """Name the documents that no question is about, where questions are about some."""
     documents = dict.fromkeys(str(each.metadata["document"]) for each in passages if "document" in each.metadata)
     asked = {each.metadata.get("document") for question in made.questions for each in question.passages}
-    unasked = [document for document in documents if document not in asked]
+    passed = [document for document in documents if document not in asked and is_passed_over(document)]
+    unasked = [document for document in documents if document not in asked and document not in passed]
+    if passed:
+        say(f"Change logs, licences and the like are passed over: {_list_names(passed)}.", quiet=quiet)
     if unasked and len(unasked) < len(documents):
-        names = ", ".join(unasked[:_NAMED]) + (", …" if len(unasked) > _NAMED else "")
-        say(f"No question is about {len(unasked):,} of {format_count(len(documents), 'document')}: {names}.", quiet=quiet)
+        of = format_count(len(documents), "document")
+        say(f"No question is about {len(unasked):,} of {of}: {_list_names(unasked)}.", quiet=quiet)
+
+
+def _list_names(documents: Sequence[str]) -> str:
+    return ", ".join(documents[:_NAMED]) + (", …" if len(documents) > _NAMED else "")
 
 
 def _describe(made: Testset, options: QuestionsOptions) -> None:
@@ -151,10 +158,9 @@ def _describe(made: Testset, options: QuestionsOptions) -> None:
     if left_out:
         say(f"Left out: {left_out}.", quiet=options.quiet)
     if not made.questions:
-        warn(
-            "No question could be made, and no file was written: rules read English sentences, and a small folder has few that "
-            "fit; try --generator"
-        )
+        wanted = "no question that the documents do not answer" if options.unanswerable == 1 else "no question"
+        why = "" if made.rejected else ": rules read English sentences, and a small folder has few that fit"
+        warn(f"There is {wanted} that could be made, and no file was written{why}; add documents, or try --generator")
         raise typer.Exit(ExitCode.BAD_INPUT)
     if len(made.questions) < options.n:
         warn(
