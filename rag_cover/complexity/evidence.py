@@ -14,7 +14,7 @@ a document whole and in parts: the document answers as likely as it answers the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,12 +77,20 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class PartEvidence:
+    """One of several things that a question asks, and P(the best document answers it); None where none could be judged."""
+
+    text: str
+    best: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """The evidence of each of a case's documents, the question's tokens that relevance is about, and its parts."""
 
     documents: tuple[DocumentEvidence, ...]
     tokens: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
+    parts: tuple[PartEvidence, ...] = ()
 
 
 def read_documents(cases: Sequence[Case], scorer: Scorer, relevance: Relevance | None) -> list[Read]:
@@ -111,7 +119,13 @@ def _read_evidence(
         for passage, text, items in zip(case.passages, case.texts, case.items, strict=True)
     )
     tokens = next((each.tokens for each in relevance_by_text.values() if not isinstance(each, Failure)), ())
-    return Read(documents, tokens, case.parts)
+    return Read(documents, tokens, tuple(_part_evidence(case, scores)))
+
+
+def _part_evidence(case: Case, scores: Mapping[ScoringItem, float | Failure]) -> Iterator[PartEvidence]:
+    for part in case.parts:
+        found = [scores[ScoringItem(part, text)] for text in case.texts if text]
+        yield PartEvidence(part, max((each for each in found if not isinstance(each, Failure)), default=None))
 
 
 def _document(passage: str, case: Case, scores: Sequence[float | Failure], told: _TokenRelevance | Failure) -> DocumentEvidence:

@@ -171,7 +171,16 @@ class _Settings:
             return failures[0]
         has_relevance = self._relevance_model is not None
         found = complexity_from(read.documents, read.tokens, calibration, references=source, has_relevance=has_relevance)
-        return replace(found, parts=read.parts)
+        return self._require_parts(replace(found, parts=tuple(part.text for part in read.parts)), read)
+
+    def _require_parts(self, found: Complexity, read: Read) -> Complexity:
+        """Let what was retrieved be about all of a question only where some document answers each of its parts."""
+        missing = [part.text for part in read.parts if part.best is None or part.best < self.scorer.threshold]
+        if not missing:
+            return found
+        complete = None if found.complete is None else False
+        note = f"no passage answers this part of it: {' '.join(missing)}"
+        return replace(found, complete=complete, is_complex=False, notes=(*found.notes, note))
 
     @property
     def _own_judge(self) -> Scorer:

@@ -47,7 +47,8 @@ class Complexity:
     ``max_answer_probability`` in [0, 1], None without documents; ``completeness`` in [0, 1]. ``completeness`` and ``complete``
     are None where no model tells relevance: answerability then decides alone, and ``constraints`` says so. ``probability`` is
     the calibrated P(complex), None where nothing was fitted. ``calibration`` names what the thresholds were fitted on.
-    ``parts`` are what the question asks where that is several things: a document answers where it answers each of them.
+    ``parts`` are what the question asks where that is several things: a document answers where it answers each of them, and
+    the documents are complete only where each is answered by one.
     """
 
     max_answer_probability: float | None

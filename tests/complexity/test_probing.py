@@ -256,6 +256,21 @@ def test_a_passage_answers_two_questions_in_one_where_it_answers_each() -> None:
     assert Complexity.from_dict(found.to_dict()) == found
 
 
+def test_where_no_passage_answers_a_part_the_question_is_not_complex_but_unanswerable() -> None:
+    half = Passage("It was built in 1889.", id="half")
+    told = {(PARTS[1], half.text): 0.1, (TWO, half.text): 0.4}
+    other = Passage("Eiffel designed it.", id="other")
+
+    alone = complexity_of(TWO, [half], ByQuestion(told), relevance=WordRelevance())
+    both = complexity_of(
+        TWO, [half, other], ByQuestion({**told, (PARTS[0], other.text): 0.1}), relevance=WordRelevance(), t_com=0.0
+    )
+
+    assert (alone.is_complex, alone.complete, alone.answerable) == (False, False, False)
+    assert alone.notes[-1] == "no passage answers this part of it: Who designed the tower?"
+    assert (both.is_complex, both.complete, both.answerable) == (True, True, False)
+
+
 def test_where_references_tell_right_answers_a_question_stays_whole() -> None:
     found = complexity_of(TWO, [AUSTEN], ByQuestion({(PARTS[1], AUSTEN.text): 0.1}), references=["1889, Eiffel"])
 
