@@ -182,7 +182,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _label_of_row(row: LabelledText, annotator: str) -> Label:
-    asked = {"question": row.user_question or row.question, "sub_question": row.question}
+    asked = {"question": row.user_question or row.question, "sub_question": row.question, "question_id": row.key}
     text = {"answer": row.text} if row.user_question else {"passage": row.text}
     sampled = {"sampled": "chosen"} if row.chosen else {}
     return Label.model_validate(
