@@ -42,7 +42,7 @@ def _folder_of(package: str) -> Path:
 
 
 @cache
-def _modules() -> Mapping[str, str]:
+def modules() -> Mapping[str, str]:
     """Read all modules: their texts by their names."""
     return {
         ".".join([package, *(part for part in path.relative_to(folder).with_suffix("").parts if part != "__init__")]): text
@@ -56,7 +56,7 @@ def _modules() -> Mapping[str, str]:
 @cache
 def _trees() -> Mapping[str, ast.Module]:
     """Parse all modules, for the first test that asks: not while tests are collected."""
-    return {name: ast.parse(text, filename=name) for name, text in _modules().items()}
+    return {name: ast.parse(text, filename=name) for name, text in modules().items()}
 
 
 def _exported(tree: ast.Module) -> list[str]:
@@ -110,7 +110,7 @@ def test_a_module_says_what_it_is_for() -> None:
 
 
 def test_a_file_stays_short() -> None:
-    lines = {module: len(text.splitlines()) for module, text in _modules().items()}
+    lines = {module: len(text.splitlines()) for module, text in modules().items()}
 
     assert {module: count for module, count in lines.items() if count > LONGEST_FILE} == {}
 
@@ -131,7 +131,7 @@ def test_nothing_but_adapters_imports_from_the_root() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
-        if not (isinstance(node, ast.ImportFrom) and f"{node.module}.{alias.name}" in _modules())
+        if not (isinstance(node, ast.ImportFrom) and f"{node.module}.{alias.name}" in modules())
         if (node.module if isinstance(node, ast.ImportFrom) else alias.name) == "rag_cover"
     }
 
@@ -140,7 +140,7 @@ def test_nothing_but_adapters_imports_from_the_root() -> None:
 
 def test_no_public_name_hides_a_module() -> None:
     siblings = {
-        package: {name.rpartition(".")[2] for name in _modules() if name.startswith(f"{package}.")} for package in PACKAGES
+        package: {name.rpartition(".")[2] for name in modules() if name.startswith(f"{package}.")} for package in PACKAGES
     }
     hidden = {module: siblings[module.partition(".")[0]] & set(_exported(tree)) for module, tree in _trees().items()}
 
@@ -151,7 +151,7 @@ def test_no_public_name_hides_a_module() -> None:
 def test_an_adapter_has_the_files_that_all_adapters_have(adapter: str) -> None:
     listens = "callbacks" if adapter == "rag_cover_langchain" else "event_handler"  # as the framework calls it
 
-    assert {f"{adapter}.{name}" for name in (*SHARED_BY_ADAPTERS, listens)} <= set(_modules())
+    assert {f"{adapter}.{name}" for name in (*SHARED_BY_ADAPTERS, listens)} <= set(modules())
 
 
 def test_the_root_loads_its_public_names_from_where_a_type_checker_is_told_that_they_are() -> None:
