@@ -77,7 +77,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class PartEvidence:
+class QuestionPart:
     """One of several things that a question asks, and P(the best document answers it); None where none could be judged."""
 
     text: str
@@ -90,7 +90,7 @@ class Read:
 
     documents: tuple[DocumentEvidence, ...]
     tokens: tuple[str, ...] = ()
-    parts: tuple[PartEvidence, ...] = ()
+    parts: tuple[QuestionPart, ...] = ()
 
 
 def read_documents(cases: Sequence[Case], scorer: Scorer, relevance: Relevance | None) -> list[Read]:
@@ -122,10 +122,10 @@ def _read_evidence(
     return Read(documents, tokens, tuple(_part_evidence(case, scores)))
 
 
-def _part_evidence(case: Case, scores: Mapping[ScoringItem, float | Failure]) -> Iterator[PartEvidence]:
+def _part_evidence(case: Case, scores: Mapping[ScoringItem, float | Failure]) -> Iterator[QuestionPart]:
     for part in case.parts:
         found = [scores[ScoringItem(part, text)] for text in case.texts if text]
-        yield PartEvidence(part, max((each for each in found if not isinstance(each, Failure)), default=None))
+        yield QuestionPart(part, max((each for each in found if not isinstance(each, Failure)), default=None))
 
 
 def _document(passage: str, case: Case, scores: Sequence[float | Failure], told: _TokenRelevance | Failure) -> DocumentEvidence:
