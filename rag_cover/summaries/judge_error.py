@@ -15,11 +15,12 @@ from typing import Self
 from rag_cover.backends import CalibrationShift, Mode
 from rag_cover.coverage import CoverageResult, Loss
 from rag_cover.labels import LabelledText
-from rag_cover.measures import Unit
+from rag_cover.measures import Unit, ratio
 from rag_cover.questions import Role, plain_query
-from rag_cover.stats.intervals import Interval, wilson
+from rag_cover.stats.classification import by_cluster
+from rag_cover.stats.intervals import Interval, jackknife_share
 from rag_cover.stats.judge_error import difference_interval, loss_intervals, share_interval, update_shift
-from rag_cover.stats.prediction_powered import LEAST_LABELS, LEAST_QUESTIONS, estimate_labelled_share, estimate_powered_share
+from rag_cover.stats.prediction_powered import LEAST_LABELS, LEAST_QUESTIONS, estimate_powered_share
 
 __all__ = ["JudgeError", "JudgeKnowledge", "VerdictCollector"]
 
@@ -135,10 +136,8 @@ class VerdictCollector:
         """Return a share that rests on labels of these answers; None where there are too few, unless all are labelled."""
         judged, keys, labels = self._own_labels(metric)
         questions = len(set(keys))
-        if self._is_all_labelled(metric):
-            if questions == 1:  # which leaves nothing to resample
-                return Interval(sum(labels) / len(labels), None, None, 1)
-            return estimate_labelled_share(labels, keys) if len(set(labels)) > 1 else wilson(labels[0] * questions, questions)
+        if self._is_all_labelled(metric):  # as any other share
+            return jackknife_share(by_cluster([[label, 1] for label in labels], keys), ratio)
         if len(labels) < LEAST_LABELS or questions < LEAST_QUESTIONS or len(set(labels)) == 1:
             return None
         others, their_keys, _ = self._shares[metric].of(labelled=False)
