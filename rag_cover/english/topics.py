@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 
-from rag_cover.english.lexicon import ARTICLES, DEMONSTRATIVES, POSSESSIVES, one_of
+from rag_cover.english.lexicon import ARTICLES, DEMONSTRATIVES, POSSESSIVES, YES_NO_OPENERS, one_of
 from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, split_list
 from rag_cover.english.words import words_of
 from rag_cover.texts import sentences
 
-__all__ = ["ASKS_NOTHING", "ask_for_attribute", "is_courtesy", "is_small_talk", "split_topics", "strip_courtesies"]
+__all__ = [
+    "ASKS_NOTHING",
+    "ask_for_attribute",
+    "blank_opener",
+    "is_courtesy",
+    "is_small_talk",
+    "split_topics",
+    "strip_courtesies",
+]
 
 ASKS_NOTHING = "the question asks nothing: it is a greeting, thanks, or a word of agreement"
 """Why small talk is not measured."""
@@ -103,6 +111,31 @@ def strip_courtesies(text: str) -> str:
     if kept == pieces and first == kept[0]:
         return text
     return " ".join([f"{first[:1].upper()}{first[1:]}" if first else kept[0], *kept[1:]])
+
+
+_OPENERS = re.compile(
+    r"""\s*(?:
+    (?P<yes>sure(?:\ thing)?|of\ course|certainly|absolutely|definitely)\s*[!.]
+    |(?:(?:hi|hello|hey)(?:\ there)?|(?:great|good)\ question|no\ problem|(?:i['’]?m\ |i\ am\ )?(?:happy|glad)\ to\ help
+    |(?:thanks|thank\ you)\ for\ (?:asking|your\ question|reaching\ out)|here['’]?s\ (?:the|your)\ answer)\s*[!.,:]
+    )[!.]*\s+(?=\S)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def blank_opener(answer: str, question: str) -> str:
+    """Put spaces in the place of the courtesy that an answer begins with, so that places in it stay the same.
+
+    "Sure!" says yes to a question for yes or no, and stays there.
+
+    >>> blank_opener("Sure! It opens at 9.", "When does it open?"), blank_opener("Sure! Until 9.", "Is it open?")
+    ('      It opens at 9.', 'Sure! Until 9.')
+    """
+    match = _OPENERS.match(answer)
+    is_yes_or_no = question.split(" ", 1)[0].lower() in YES_NO_OPENERS
+    if match is None or (match["yes"] and is_yes_or_no):
+        return answer
+    return " " * match.end() + answer[match.end() :]
 
 
 def _is_closing(piece: str) -> bool:

@@ -52,6 +52,32 @@ def only(results: Sequence[CoverageResult]) -> SubQuestionCoverage:
     return judged
 
 
+@dataclass
+class Listener:
+    """Covers everything, and keeps what it was asked."""
+
+    threshold: float = 0.5
+    asked: list[ScoringItem] = field(default_factory=list)
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        self.asked += items
+        return np.ones(len(items), dtype=np.float32)
+
+
+def test_courtesies_of_question_and_answer_are_not_judged() -> None:
+    polite = trace(answer=f"Sure! {BLUE}").model_copy(
+        update={"question": Question(text="Hello, can you help me? Why is the sky blue? Thanks!")}
+    )
+    listener = Listener()
+
+    result = only(judge_coverage([polite], listener))
+
+    replies = {(item.user_question, item.text) for item in listener.asked if item.text.strip() == BLUE}
+    assert replies == {("Why is the sky blue?", f"      {BLUE}")}
+    assert result.answer is not None
+    assert result.answer.covered
+
+
 def test_every_distinct_pair_of_all_traces_is_judged_in_one_call() -> None:
     scorer = KeywordScorer()
     traces = [trace(BLUE, RED, answer=BLUE, prompt=(GRASS,), asked=(WHY, WHEN)), trace(BLUE, answer=RED, asked=(WHY, WHEN))]
