@@ -69,7 +69,6 @@ _COURTESY = re.compile(
     |(?:can|could|may)\ i\ ask(?:\ you)?(?:\ (?:something|a\ (?:quick\ )?question|one\ thing))?
     |(?:do|have)\ you\ (?:have|got)\ a\ (?:minute|moment|second)(?:\ for\ me)?
     |are\ you\ there|is\ any(?:one|body)\ there|how\ are\ you(?:\ (?:doing|today))*
-    |(?:is|was)\ (?:that|this)\ (?:right|correct|clear|ok|okay)
     |(?:can|could)\ you\ (?:please\ )?(?:answer|reply|respond)(?:\ (?:me|quickly|soon|fast|briefly|shortly|today))*
     )(?:,?\ please)?\W*""",
     re.VERBOSE | re.IGNORECASE,
@@ -139,7 +138,7 @@ def blank_opener(answer: str, question: str) -> str:
 
 
 def _is_closing(piece: str) -> bool:
-    return _CLOSING.fullmatch(piece) is not None and len(piece.split()) <= _LONGEST_CLOSING
+    return "?" not in piece and _CLOSING.fullmatch(piece) is not None and len(piece.split()) <= _LONGEST_CLOSING
 
 
 def ask_for_attribute(keywords: str) -> str | None:
