@@ -46,6 +46,7 @@ def own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
 
+@pytest.mark.nightly
 def test_labels_of_a_shifted_domain_make_a_named_judge_that_agrees_better(shifted: Sequence[LabelledText]) -> None:
     fit = fit_judge(shifted, save_as="mine")
 

@@ -42,6 +42,12 @@ def test_the_marker_says_what_will_do(rag_cover_results):
 OPTIONS = ("-p", "rag_cover.pytest_plugin", "-p", "no:asyncio", "-p", "no:cacheprovider", "-W", "error")
 
 
+@pytest.fixture(autouse=True)
+def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the plugins of all that is installed here, which take seconds to load."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 @pytest.fixture
 def session(pytester: pytest.Pytester) -> pytest.Pytester:
     pytester.makepyfile(test_answers=TESTS)
@@ -52,7 +58,9 @@ def _run(session: pytest.Pytester, *options: str) -> pytest.RunResult:
     return session.runpytest_subprocess(*OPTIONS, *options)
 
 
-def test_nothing_loads_the_plugin_by_itself(session: pytest.Pytester) -> None:
+def test_nothing_loads_the_plugin_by_itself(session: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+
     result = session.runpytest_subprocess("-p", "no:asyncio", "-p", "no:cacheprovider", "--help")
 
     result.stdout.no_fnmatch_line("*rag-cover-store*")
@@ -141,7 +149,7 @@ def test_the_store_is_an_evaluation_that_others_can_read(session: pytest.Pyteste
 def test_workers_bring_their_answers_into_one_store_and_one_summary(session: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     alone = _run(session, "--rag-cover-store", "alone.sqlite")
-    together = _run(session, "-n", "2", "--rag-cover-store", "together.sqlite")
+    together = _run(session, "-p", "xdist", "-n", "2", "--rag-cover-store", "together.sqlite")
 
     together.assert_outcomes(passed=3, failed=1)
     together.stdout.fnmatch_lines(["4 answers to 4 questions, 1 failed; *", "*(4 in all)*"])
