@@ -78,14 +78,14 @@ class Gate:
     def check(self, summary: Summary) -> GateResult:
         """Hold the figure against the limit, core coverage as the headline gives it; an undefined one fails."""
         metric = summary.metrics.get(self.metric)
-        people = core_share(summary) if self.metric == "core_coverage" else None
-        value, undefined = self._value(metric, people) if metric else (None, "is undefined: it was not measured")
+        core = core_share(summary) if self.metric == "core_coverage" else None
+        value, undefined = self._value(metric, core) if metric else (None, "is undefined: it was not measured")
         if value is None:
             return GateResult(self, None, f"{self.metric} {undefined}{hint_to_measure(self.metric, summary.outcomes)}")
         what = f"the {self.bound.end} end of {self.metric}'s 95% interval" if self.bound.end else self.metric
         beyond = value - self.limit if self.bound.is_maximum else self.limit - value
         side = "above" if self.bound.is_maximum else "below"
-        by = f" {people.by}" if people and people.by else ""
+        by = f" {core.by}" if core and core.by else ""
         problem = f"{what}{by} is {value:.3g}, which is {beyond:.2g} {side} {self.limit:g}"
         return GateResult(self, value, problem if beyond > 0 else None)
 

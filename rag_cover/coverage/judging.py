@@ -368,9 +368,8 @@ def _sub_question(case: _Case, bench: Bench, facet: CoverageFacet) -> SubQuestio
     answer = bench.verdict(case.answer, facet) if case.answer else None
     chunks = None if case.chunks is None else tuple(bench.verdict(chunk, facet) for chunk in case.chunks)
     in_prompt = None if case.prompt is None else any(bench.covers(passage, facet) for passage in case.prompt)
-    loss = find_loss(answer, chunks, in_prompt=in_prompt, failed=plain_query(facet.question or facet.text) in case.failed)
-    if case.from_own_passages and loss is not Loss.UNUSED:
-        loss = None
+    failed = plain_query(facet.question or facet.text) in case.failed
+    loss = find_loss(answer, chunks, in_prompt=in_prompt, failed=failed, own=case.from_own_passages)
     covering = [key for key, chunk in zip(case.chunk_keys, chunks or (), strict=False) if chunk.covered]
     read = [case.read_by[key] for key in covering if key in case.read_by]
     is_in_sub_answer = loss is Loss.DROPPED and bool(read)
@@ -396,13 +395,18 @@ def _position(judged: JudgedText | None, verdict: Verdict | None) -> float | Non
 
 
 def find_loss(
-    answer: Verdict | None, chunks: tuple[Verdict, ...] | None, *, in_prompt: bool | None, failed: bool
+    answer: Verdict | None, chunks: tuple[Verdict, ...] | None, *, in_prompt: bool | None, failed: bool, own: bool
 ) -> Loss | None:
-    """Return the stage at which a sub-question that the answer does not cover was lost; None where that is unknown."""
+    """Return the stage at which a sub-question that the answer does not cover was lost; None where that is unknown.
+
+    ``own`` tells that it comes from passages of this trace, so that no loss before the prompt is told.
+    """
     if answer is None or answer.covered or in_prompt is None:
         return None
     if in_prompt:
         return Loss.UNUSED
+    if own:
+        return None
     if any(chunk.covered for chunk in chunks or ()):
         return Loss.DROPPED
     return Loss.FAILED if failed else Loss.NOT_RETRIEVED

@@ -19,7 +19,7 @@ from rag_cover.english.lexicon import (
     one_of,
 )
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
-from rag_cover.english.topics import ask_for_attribute, is_small_talk, strip_courtesies
+from rag_cover.english.topics import ask_for_attribute, is_small_talk
 from rag_cover.english.words import content_words, words_of
 from rag_cover.short_forms import capitalise
 
@@ -210,10 +210,7 @@ def questions_in(text: str) -> list[str]:
     ['How do I care for a cast iron pan', 'how do I remove rust from a cast iron pan?']
     >>> questions_in("I have a 2015 Civic. Why does it stall?")
     ['I have a 2015 Civic. Why does it stall?']
-    >>> questions_in("Hello! Can you help me? How do I reset my password?")
-    ['How do I reset my password?']
     """
-    text = strip_courtesies(text)
     whole = " ".join(text.split())
     pieces = [" ".join(piece.split()) for piece in _END.split(_SPACES.sub(" ", text.strip()))]
     pieces = [*pieces[:1], *(_ALSO.sub("", piece) for piece in pieces[1:])]

@@ -7,6 +7,7 @@ import re
 from rag_cover.english.lexicon import ARTICLES, DEMONSTRATIVES, POSSESSIVES, YES_NO_OPENERS, one_of
 from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, split_list
 from rag_cover.english.words import words_of
+from rag_cover.short_forms import capitalise
 from rag_cover.texts import sentences
 
 __all__ = [
@@ -109,7 +110,7 @@ def strip_courtesies(text: str) -> str:
     first = _GREETING.sub("", kept[0], count=1)
     if kept == pieces and first == kept[0]:
         return text
-    return " ".join([f"{first[:1].upper()}{first[1:]}" if first else kept[0], *kept[1:]])
+    return " ".join([capitalise(first), *kept[1:]])
 
 
 _OPENERS = re.compile(

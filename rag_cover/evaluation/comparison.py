@@ -102,9 +102,8 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         only_a=len(one.texts) - len(shared),
         only_b=len(other.texts) - len(shared),
         metrics={
-            name: replace(found, with_judge_error=None) if labelled else found
+            name: _compare_metric(metric, one, other, shared, seed, by_labels=labelled)
             for name, metric in _metrics(one, other).items()
-            for found in [_compare_metric(metric, one, other, shared, seed)]
         },
         losses_a=losses_a,
         losses_b=losses_b,
@@ -248,11 +247,13 @@ def _metrics(one: _Side, other: _Side) -> Mapping[str, OwnedMetric]:
     return installed | one.sums.metrics | other.sums.metrics
 
 
-def _compare_metric(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequence[str], seed: int) -> MetricComparison:
+def _compare_metric(
+    owned: OwnedMetric, one: _Side, other: _Side, shared: Sequence[str], seed: int, *, by_labels: bool
+) -> MetricComparison:
     a, b = (side.sums.rows_of(owned, shared) for side in (one, other))
     first, second = owned.interval(a), owned.interval(b)
     metric = owned.metric
-    judged = one.sums.verdicts.difference(other.sums.verdicts, metric.name, shared, seed=seed)
+    judged = None if by_labels else one.sums.verdicts.difference(other.sums.verdicts, metric.name, shared, seed=seed)
     p_value = permutation_p_value(a, b, metric.statistic, seed=seed) if first and second else None
     return MetricComparison(
         name=metric.name,

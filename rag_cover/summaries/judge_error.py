@@ -134,12 +134,11 @@ class VerdictCollector:
 
     def prediction_powered(self, metric: str) -> Interval | None:
         """Return a share that rests on labels of these answers; None where there are too few, unless all are labelled."""
+        if not self._rests_on_labels(metric):
+            return None
         judged, keys, labels = self._own_labels(metric)
-        questions = len(set(keys))
         if self._is_all_labelled(metric):  # as any other share
             return jackknife_share(by_cluster([[label, 1] for label in labels], keys), ratio)
-        if len(labels) < LEAST_LABELS or questions < LEAST_QUESTIONS or len(set(labels)) == 1:
-            return None
         others, their_keys, _ = self._shares[metric].of(labelled=False)
         return estimate_powered_share(labels, judged, keys, others, their_keys).share
 
@@ -168,7 +167,7 @@ class VerdictCollector:
             losses.pop(Loss.NOT_RETRIEVED, None)
         said = self._shares[metric].probabilities if metric in self._shares else []
         judged = sum(each >= _CUT for each in said) / len(said) if said else None
-        return JudgeError(shift, own, losses, all_labelled, self.prediction_powered(metric) is not None, judged)
+        return JudgeError(shift, own, losses, all_labelled, self._rests_on_labels(metric), judged)
 
     def difference(self, other: Self, metric: str, questions: Iterable[str], *, seed: int) -> Interval | None:
         """Return by how much the other's share on some questions is larger, with an interval that holds the judge's errors.
@@ -189,6 +188,11 @@ class VerdictCollector:
 
     def _is_all_labelled(self, metric: str) -> bool:
         return metric in self._shares and None not in self._shares[metric].labels and bool(self._shares[metric].labels)
+
+    def _rests_on_labels(self, metric: str) -> bool:
+        _, keys, labels = self._own_labels(metric)
+        are_enough = len(labels) >= LEAST_LABELS and len(set(keys)) >= LEAST_QUESTIONS and len(set(labels)) > 1
+        return are_enough or self._is_all_labelled(metric)
 
     def _own_labels(self, metric: str) -> tuple[list[float], list[str], list[bool]]:
         return self._shares[metric].of(labelled=True) if metric in self._shares else ([], [], [])

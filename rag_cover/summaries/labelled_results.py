@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import overload
 
-from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
+from rag_cover.coverage import CoverageResult, SubQuestionCoverage, Verdict
 from rag_cover.coverage.judging import find_failing_queries, find_loss
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Role, plain_query
@@ -54,7 +54,7 @@ def put_labels(result: TraceResult, known: JudgeKnowledge) -> TraceResult:
     if all(label is None for label in labels):
         return result
     coverage, pairs = result.coverage, zip(result.coverage.sub_questions, labels, strict=True)
-    failing = find_failing_queries(result.trace, map(_asked, coverage.sub_questions))
+    failing = find_failing_queries(result.trace, map(_question_of, coverage.sub_questions))
     labelled = tuple(each if label is None else _put_label(each, coverage, failing, covered=label) for each, label in pairs)
     return replace(result, outcomes={**result.outcomes, "coverage": replace(coverage, sub_questions=labelled)})
 
@@ -93,12 +93,10 @@ def _put_label(
     if covered is each.answer.covered:
         return replace(each, answer=replace(each.answer, certain=True, judged=covered), evidence=evidence)
     verdict = Verdict(each.answer.probability, covered, judged=each.answer.covered)
-    failed = plain_query(_asked(each)) in failing
-    loss = find_loss(verdict, each.chunks, in_prompt=each.in_prompt, failed=failed)
-    if coverage.from_own_passages and loss is not Loss.UNUSED:
-        loss = None
+    failed, own = plain_query(_question_of(each)) in failing, coverage.from_own_passages
+    loss = find_loss(verdict, each.chunks, in_prompt=each.in_prompt, failed=failed, own=own)
     return replace(each, answer=verdict, position=None, loss=loss, evidence=evidence)
 
 
-def _asked(each: SubQuestionCoverage) -> str:
+def _question_of(each: SubQuestionCoverage) -> str:
     return each.question or each.text

@@ -179,19 +179,20 @@ def _inline_text(children: Sequence[object]) -> str:
 def _html_sections(text: str) -> list[Section]:
     with needs_extra("documents", "bs4"):
         from bs4 import BeautifulSoup  # an extra
+        from bs4.element import NavigableString
     page = BeautifulSoup(text, "html.parser")
     for tag in page.find_all(_SKIPPED_TAGS):
         tag.decompose()
     for tag in page.find_all("br"):
         tag.replace_with(" ")
-    title = " ".join(page.title.get_text().split()) if page.title else ""
+    title = " ".join(page.title.extract().get_text().split()) if page.title else ""
     for table in page.find_all("table"):
         _write_rows(table)
     blocks: list[tuple[str, str]] = []
     last = None
     for string in page.find_all(string=True):
         block = string.find_parent(_BLOCK_TAGS)
-        if type(string).__name__ != "NavigableString" or (block is None and string.find_parent("title")):
+        if type(string) is not NavigableString:
             continue  # a comment, a declaration
         if block is not None and block is last:
             blocks[-1] = blocks[-1][0], f"{blocks[-1][1]}{string}"
