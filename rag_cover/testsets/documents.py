@@ -185,7 +185,10 @@ def _html_sections(text: str) -> list[Section]:
         tag.decompose()
     for tag in page.find_all("br"):
         tag.replace_with(" ")
-    title = " ".join(page.title.extract().get_text().split()) if page.title else ""
+    title = ""
+    if page.title is not None:
+        title = " ".join(page.title.get_text().split())
+        page.title.decompose()
     for table in page.find_all("table"):
         _write_rows(table)
     blocks: list[tuple[str, str]] = []
