@@ -17,7 +17,7 @@ from rag_cover.complexity.evidence import Case, Read, read_documents
 from rag_cover.complexity.result import Complexity
 from rag_cover.complexity.shipped_calibrations import calibration_for
 from rag_cover.complexity.verdicts import complexity_from
-from rag_cover.english.topics import strip_courtesies
+from rag_cover.english.indirect import ask_plainly
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question
 
@@ -210,7 +210,7 @@ class _Settings:
 
 
 def _text(question: Question | str) -> str:
-    return strip_courtesies(question if isinstance(question, str) else question.text)
+    return ask_plainly(question if isinstance(question, str) else question.text)
 
 
 def _references(question: Question | str, given: Sequence[str] | None) -> tuple[str, ...]:

@@ -48,7 +48,8 @@ from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_pos
 from rag_cover.decomposition.embedded_roles import Untyped, assign_roles
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.strategies import Decomposer, decompose, source_of
-from rag_cover.english.topics import blank_opener, strip_courtesies
+from rag_cover.english.indirect import ask_plainly
+from rag_cover.english.topics import blank_opener
 from rag_cover.llm.session import Remote
 from rag_cover.model_calls import abstentions, fragments, threshold_in_range
 from rag_cover.questions import Passage, Role, RoleSource, SubQuestion, plain_query, prepend_title
@@ -208,7 +209,7 @@ def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedde
         chunks=tuple(map(_text_to_judge, trace.chunks)) if retrieved else None,
         prompt=None if prompt is None else tuple(map(_text_to_judge, prompt)),
         prompt_assumed=assumed,
-        answer=None if trace.answer is None else _answer_to_judge(trace.answer, strip_courtesies(trace.question.text)),
+        answer=None if trace.answer is None else _answer_to_judge(trace.answer, ask_plainly(trace.question.text)),
         failed=find_failing_queries(trace, (each.question or each.text for each in facets)),
         read_by=_find_readers(trace),
         most_retrieved=max((len(step.passages) for step in trace.steps if not step.replaces), default=0),

@@ -17,9 +17,10 @@ from rag_cover.decomposition.deduplication import plain_wording
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.multihop.words import question_about
 from rag_cover.english.clauses import MARKS, finish_question, holds_several, questions_in
+from rag_cover.english.indirect import ask_plainly
 from rag_cover.english.lexicon import ARTICLES, BE, SIMPLE_PREPOSITIONS, one_of
 from rag_cover.english.noun_phrases import head_noun, split_list
-from rag_cover.english.topics import split_topics, strip_courtesies
+from rag_cover.english.topics import split_topics
 from rag_cover.english.words import words_of
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.short_forms import capitalise
@@ -96,7 +97,7 @@ def decompose_by_rules(text: str, *, most: int) -> tuple[SubQuestion, ...]:
     >>> [(sub.text, sub.role.value) for sub in decompose_by_rules("When was the director of film Jaws born?", most=12)]
     [('When was the director of film Jaws born?', 'core'), ('Who is the director of film Jaws?', 'background')]
     """
-    text = strip_courtesies(text)
+    text = ask_plainly(text)
     asked = split_topics(text.strip().rstrip(f".!{MARKS}")) or questions_in(text)
     core = [part for question in islice(asked, most) for part in _parts(finish_question(question))]
     background = [step for question in core for step in _steps(question)]

@@ -153,8 +153,13 @@ _EFFORT = re.compile(r"\bit\ (?:take|cost)\b", re.IGNORECASE)
 """After "how do I bake bread" the "it" of "how long does it take" is the baking."""
 _WHOLE_EFFORT = re.compile(rf"[^{MARKS}]+\ it\ (?:take|cost)[\s{MARKS}]*", re.IGNORECASE)
 _ACT = re.compile(
-    rf"(?:how|where|when|why)\ {_AUXILIARY}\ (?:i|we|you|one)\ (?P<act>[a-z]+\ [^{MARKS}]+)", re.VERBOSE | re.IGNORECASE
+    rf"(?:how|where|when|why)\ {_AUXILIARY}\ (?:i|we|you|one)\ (?P<act>[a-z]+(?:\ [^{MARKS}]+)?)", re.VERBOSE | re.IGNORECASE
 )
+_ACT_IS = re.compile(
+    r"is\ it\ (?:also\ |really\ )?(?:free|allowed|permitted|legal|illegal|forbidden|safe|dangerous|possible|expensive|cheap)\b",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What is said of an act, where no thing was named: "where can I park, and is it free"."""
 _WHO_DID = re.compile(
     r"who\ (?P<did>(?:(?:first|originally)\ )?(?:\w+ed|wrote|built|made|won|led|sang|drew|found|held|began|sold|ran)\ [^?]+)",
     re.VERBOSE | re.IGNORECASE,
@@ -280,10 +285,11 @@ def _rephrase_order(text: str) -> str:
         if has_several or _is_plain_phrase(listed["x"]):
             return f"what {'are' if has_several or is_plural(listed['x']) else 'is'} {listed['x']}"
     match = _ORDER.fullmatch(text)
-    if match is None and (asked := ask_for_attribute(text)):
-        return asked
     topic = match["x"] if match else text
-    return f"what is important to know about {topic}" if _is_plain_phrase(topic) and not _ASKED_FOR.match(text) else text
+    if asked := ask_for_attribute(topic):
+        return asked
+    is_topic = _is_plain_phrase(topic) and (match or not _ASKED_FOR.match(text))
+    return f"what is important to know about {topic}" if is_topic else text
 
 
 def _is_plain_phrase(text: str) -> bool:
@@ -315,13 +321,20 @@ def _resolve_pronouns(questions: Sequence[str], *, context: bool) -> list[str]:
     refer = [each for each in asked if _REFERS.search(each) or _THERE.search(each)]
     if not refer:
         return [first, *(told.get(each, each) for each in later)]
-    if context or not _can_refer(first, refer):  # with context, what "it" means may stand in what is not asked
+    if not context and _is_open_alike(first, later, refer):
+        return [first, *later]
+    if context or _pronouns(first) or not _can_refer(first, refer):  # with context "it" may be what is told, not asked
         return []
-    if open_ := _pronouns(first):  # what "it" means is not said: each part stands as well as the whole
-        return [first, *later] if all(_pronouns(each) <= open_ and not _THERE.search(each) for each in refer) else []
     subject = _subject(first)
     resolved = [told.get(each) or (None if subject is None else _resolve(each, subject, first)) for each in later]
     return [] if None in resolved else [first, *(each for each in resolved if each is not None)]
+
+
+def _is_open_alike(first: str, later: Sequence[str], refer: Sequence[str]) -> bool:
+    """Check whether what "it" means is not said in any part, so that each stands as well as the whole."""
+    if not (pronouns := _pronouns(first)) or any(map(_EXPLETIVE.search, [first, *later])):
+        return False
+    return all(_pronouns(each) <= pronouns and not _THERE.search(each) for each in refer)
 
 
 def _tell_effort(question: str, first: str) -> str | None:
@@ -329,9 +342,15 @@ def _tell_effort(question: str, first: str) -> str | None:
 
     >>> _tell_effort("how long does it take?", "How do I apply for the visa")
     'how long does it take to apply for the visa?'
+    >>> _tell_effort("is it free?", "Where can I park")
+    'is it free to park?'
     """
     done = _ACT.fullmatch(first)
-    if done is None or _REFERS.search(done["act"]) or not _WHOLE_EFFORT.fullmatch(question):
+    if done is None or _REFERS.search(done["act"]):
+        return None
+    if (said := _ACT_IS.match(question)) and _subject(first) is None:
+        return f"{said.group()} to {done['act'].rstrip()}{question[said.end() :]}"
+    if not _WHOLE_EFFORT.fullmatch(question):
         return None
     asked = question.rstrip(f" {MARKS}")
     return f"{asked} to {done['act'].rstrip()}{question[len(asked) :]}"

@@ -22,7 +22,7 @@ from rag_cover.complexity import Complexity, complexity_of
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.decomposition.rules import decompose_by_rules
-from rag_cover.english.topics import strip_courtesies
+from rag_cover.english.indirect import ask_plainly
 from rag_cover.questions import Passage, Role
 from rag_cover.routing.decision import Demand
 from rag_cover.stats.calibrations import read_shipped_numbers
@@ -132,7 +132,7 @@ def read_steps(question: str, passages: Sequence[Passage], scorer: Scorer) -> Qu
     Raises:
         ModelFailedError: the scorer failed on every passage.
     """
-    texts = steps_in(strip_courtesies(question))
+    texts = steps_in(ask_plainly(question))
     alone = [text for position, text in enumerate(texts, 1) if not slots_in(text, position=position)]
     found = [complexity_of(text, passages, scorer, references=()) for text in alone]
     return QuestionSteps(texts, tuple(each.max_answer_probability or 0.0 for each in found))

@@ -1,0 +1,207 @@
+"""Indirect questions put directly: "Could you tell me when the museum opens?" asks "When does the museum open?"."""
+
+from __future__ import annotations
+
+import re
+
+from rag_cover.english.lexicon import (
+    ARTICLES,
+    AUXILIARIES,
+    BE,
+    DEMONSTRATIVES,
+    FUNCTION_WORDS,
+    HAVE,
+    IRREGULAR_PARTICIPLES,
+    PERSONAL_PRONOUNS,
+    POSSESSIVES,
+    SIMPLE_PREPOSITIONS,
+    YES_NO_OPENERS,
+    one_of,
+)
+from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in
+from rag_cover.english.topics import strip_courtesies
+from rag_cover.english.words import words_of
+from rag_cover.short_forms import capitalise
+from rag_cover.texts import sentences
+
+__all__ = ["ask_directly", "ask_plainly"]
+
+_WORD = r"(?:who|whom|whose|what|which|when|where|why|how|whether|if)\b"
+_MANNER = r"(?:please|kindly|maybe|perhaps|possibly|quickly|briefly|also|just)"
+_ASKER = r"(?:you|someone|somebody|anyone|anybody)"
+_TELL = (
+    r"(?:tell|remind|advise|inform|show)\ (?:me|us)|let\ (?:me|us)\ know|explain(?:\ to\ (?:me|us))?|say|describe|clarify"
+    r"|confirm|check|find\ out"
+)
+_LEAD = re.compile(
+    rf"""(?:(?:hi|hello|hey|sorry|excuse\ me|please|so|ok|okay|and|also|well)\b,?\ )*(?:
+    (?:(?:can|could|would|will)\ {_ASKER}\ (?:{_MANNER}\ )*)?(?:{_TELL})
+    |(?:do|does|would)\ {_ASKER}\ (?:happen\ to\ |by\ any\ chance\ |perhaps\ )?know
+    |would\ you\ mind\ (?:telling\ (?:me|us)|explaining|saying)
+    |(?:i|we)(?:['’]d|\ would)\ (?:really\ |also\ )?(?:like|love)\ to\ (?:know|ask|find\ out|understand)
+    |(?:i|we)\ (?:just\ |also\ |really\ )?(?:want|wanted|need)\ to\ (?:know|ask|find\ out|understand|check)
+    |(?:i(?:['’]m|\ am|\ was)?\ |we(?:['’]re|\ are|\ were)?\ |just\ )*(?:wondering|wonder|curious)(?:\ (?:about|to\ know))?
+    |(?:can|could|may|might)\ i\ (?:please\ |just\ )?(?:ask|know)(?:\ you)?
+    |any\ idea|is\ it\ known|my\ question\ is
+    ),?\ {_MANNER}?\ ?(?={_WORD})""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What stands before what is asked."""
+_ABOUT = re.compile(
+    rf"(?:please\ )?(?:can|could|would|will)\ {_ASKER}\ (?:{_MANNER}\ )*"
+    r"(?=(?:tell\ (?:me|us)\ (?:\w+\ )?about|explain|describe)\ )",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What stands before an order, which is rephrased as one."""
+_JOINED = re.compile(
+    rf",?\ and\ (?:also\ )?(?={_WORD})|,\ (?=(?:what|when|where|why|how|who|whether)\b)", re.VERBOSE | re.IGNORECASE
+)
+_DETERMINERS = ARTICLES | DEMONSTRATIVES | POSSESSIVES | {"all", "any", "some", "both", "each", "every"}
+_BEGINS_SUBJECT = (PERSONAL_PRONOUNS - {"me", "him", "us", "them"}) | _DETERMINERS
+_MEASURE = words_of(
+    """much long often far old big deep tall high fast heavy wide hot soon late early large small expensive thick strong busy
+    safe quickly accurate reliable"""
+)
+_ASKING = re.compile(
+    rf"""(?P<word>whether|if|how\ (?:{"|".join(_MEASURE)})
+    |(?:what|which|whose|how\ many)(?:\ (?!{one_of(FUNCTION_WORDS)}\b)[a-z]+){{1,2}}?
+        (?=\ (?:{one_of(_BEGINS_SUBJECT)}|there\ {one_of(BE)})\b)
+    |how\ many|which|whose|whom?|what|when|where|why|how)\ (?P<clause>.+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_WITH_NOUN = re.compile(r"(?:what|which|whose|how many) ")
+_ASKS_FOR_SUBJECT = frozenset({"who", "what", "which", "whose", "how many"})
+"""After these a clause without another subject tells what they do: "who runs it", "which documents are needed"."""
+_SINGULAR = frozenset({"he", "she", "it", "one", "this", "that"})
+_SHORT = re.compile(
+    r"\b(?P<word>what|who|where|when|how|why|there|it|that|he|she|i|you|we|they)['’](?P<short>s|m|re|ll|ve)\b", re.IGNORECASE
+)
+_LONG = {"s": "is", "m": "am", "re": "are", "ll": "will", "ve": "have"}
+_AUXILIARIES = AUXILIARIES | YES_NO_OPENERS | {"am", "may", "might", "must", "shall"}
+_AUXILIARY = re.compile(rf"(?P<subject>.+?)\ (?P<aux>{one_of(_AUXILIARIES)})(?P<rest>(?:\ .*)?)", re.VERBOSE | re.IGNORECASE)
+_DONE = re.compile(
+    rf"\ (?:(?:not|never|ever|already|yet|just|all|also)\ )?(?:been|gone|come|become|\w+ed|{one_of(IRREGULAR_PARTICIPLES)})\b",
+    re.IGNORECASE,
+)
+"""What follows "has" where it is an auxiliary."""
+_PRONOUN = re.compile(
+    r"(?P<subject>i|you|he|she|it|we|they|one|(?:this|that)(?=\ \w+s$))\ (?P<rest>.+)", re.VERBOSE | re.IGNORECASE
+)
+_PREPOSITION = re.compile(rf"\ {one_of(SIMPLE_PREPOSITIONS)}\ ", re.IGNORECASE)
+_TO_DO = re.compile(r"how\ to\ (?=\S)", re.IGNORECASE)
+
+
+def ask_plainly(text: str) -> str:
+    """Return what a turn of a chat asks: without courtesies, and directly.
+
+    >>> ask_plainly("Hello! Could you please tell me when the museum opens? Thanks!")
+    'When does the museum open?'
+    """
+    return ask_directly(strip_courtesies(text))
+
+
+def ask_directly(text: str) -> str:
+    """Put a question that is asked indirectly in the order of words of a direct one; any other text stays as it is.
+
+    A clause whose subject cannot be told keeps all its words.
+
+    >>> ask_directly("Could you please tell me how old the castle is?"), ask_directly("Do you know if dogs are allowed?")
+    ('How old is the castle?', 'Are dogs allowed?')
+    >>> ask_directly("I'd like to know how much a ticket costs and where I can buy it.")
+    'How much does a ticket cost and where can I buy it?'
+    >>> ask_directly("Can you tell me who runs it?"), ask_directly("Can you help me move the sofa?")
+    ('Who runs it?', 'Can you help me move the sofa?')
+    """
+    pieces = [span.of(text) for span in sentences(text)]
+    direct = [_ask_piece(piece) for piece in pieces]
+    return text if direct == pieces else " ".join(direct)
+
+
+def _ask_piece(sentence: str) -> str:
+    bare = _ABOUT.sub("", sentence, count=1)
+    lead = _LEAD.match(bare)
+    if lead is None:
+        return sentence if bare == sentence else capitalise(bare)
+    asked = _SHORT.sub(lambda match: f"{match['word']} {_LONG[match['short'].lower()]}", bare[lead.end() :].rstrip(" .?!"))
+    clauses = [_ask_clause(clause.strip()) for clause in _JOINED.split(asked)]
+    if None in clauses:
+        return sentence
+    return f"{capitalise(' and '.join(each for each in clauses if each is not None))}?"
+
+
+def _ask_clause(clause: str) -> str | None:
+    """Ask what a clause after "tell me" asks; None where its subject cannot be told."""
+    if _TO_DO.match(clause):
+        return _TO_DO.sub("how do I ", clause)
+    asking = _ASKING.fullmatch(clause)
+    if asking is None:
+        return None
+    word, rest = asking["word"].lower(), asking["clause"]
+    if word in {"whether", "if"}:
+        return _invert(rest)
+    if _is_predicate(rest, of=word):
+        return clause
+    inverted = _invert(rest)
+    if inverted is not None:
+        return f"{asking['word']} {inverted}"
+    return clause if _WITH_NOUN.match(word) else None  # "what causes the pain", "how many people use it"
+
+
+def _is_predicate(clause: str, *, of: str) -> bool:
+    """Check whether a clause tells what its question word does: "(who) runs it", "(which documents) are needed"."""
+    first = clause.split(" ", 1)[0].lower()
+    if first in _AUXILIARIES or (of in _ASKS_FOR_SUBJECT and first not in _BEGINS_SUBJECT):
+        return True
+    return of == "how much" and first not in _BEGINS_SUBJECT and _AUXILIARY.fullmatch(clause) is not None  # "water is used"
+
+
+def _invert(clause: str) -> str | None:
+    """Put the auxiliary of a clause before its subject; None where either cannot be told."""
+    found = _AUXILIARY.fullmatch(clause)
+    if found is not None and _is_subject(found["subject"]):
+        subject, aux, rest = found["subject"], found["aux"], found["rest"]
+        if aux.lower() not in HAVE or _DONE.match(rest):
+            return f"{aux} {subject}{rest}"
+        return _with_do(subject, aux, rest.strip())
+    return _add_do(clause)
+
+
+def _add_do(clause: str) -> str | None:
+    """Write the auxiliary of a clause in the present that has none: "it opens at nine" is "does it open at nine"."""
+    if match := _PRONOUN.fullmatch(clause):
+        subject, rest = match["subject"], match["rest"]
+    else:
+        subject = subject_in(clause) or ""
+        rest = clause[len(subject) :].strip()
+    verb, _, after = rest.partition(" ")
+    if verb.endswith(("ed", "ing", "ly")) or verb.lower() in FUNCTION_WORDS:
+        return None
+    return _with_do(subject, verb, after)
+
+
+def _with_do(subject: str, verb: str, after: str) -> str | None:
+    third = subject.lower() in _SINGULAR or (subject.lower() not in PERSONAL_PRONOUNS and not is_plural(subject))
+    base = _base(verb) if third else verb
+    if not subject or not base.islower() or verb == "had":
+        return None
+    return f"{'does' if third else 'do'} {subject} {base} {after}".strip()
+
+
+def _base(verb: str) -> str:
+    """Return the base form of a verb in the third person; empty where it is no such form.
+
+    >>> [_base(verb) for verb in ("opens", "applies", "finishes", "takes", "does", "has", "pass")]
+    ['open', 'apply', 'finish', 'take', 'do', 'have', '']
+    """
+    if verb in {"has", "does", "goes"}:
+        return {"has": "have", "does": "do", "goes": "go"}[verb]
+    if not verb.endswith("s") or verb.endswith("ss"):
+        return ""
+    if verb.endswith("ies"):
+        return f"{verb[:-3]}y"
+    return verb[:-2] if verb.endswith(("shes", "ches", "sses", "xes", "zzes")) else verb[:-1]
+
+
+def _is_subject(phrase: str) -> bool:
+    """Check whether a phrase is a pronoun, or a noun with what tells where or of what: "the train from Oslo to Bergen"."""
+    return phrase.lower() in PERSONAL_PRONOUNS | {"there", *_SINGULAR} or all(map(is_noun_phrase, _PREPOSITION.split(phrase)))

@@ -1,0 +1,94 @@
+"""Questions that are asked indirectly ("Could you tell me when it opens?") are measured as direct ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_cover.decomposition.rules import decompose_by_rules
+from rag_cover.english.indirect import ask_directly, ask_plainly
+
+DIRECT = {
+    "could you please tell me how old the castle is?": "How old is the castle?",
+    "Do you know whether dogs are allowed?": "Are dogs allowed?",
+    "I was wondering if you ship to Norway.": "Do you ship to Norway?",
+    "Does anyone know what time it closes?": "What time does it close?",
+    "Tell me how to reset my password.": "How do I reset my password?",
+    "Tell me what happens if I miss the deadline.": "What happens if I miss the deadline?",
+    "Can you tell me which documents are needed to register?": "Which documents are needed to register?",
+    "Can you tell me which bus I should take to the station?": "Which bus should I take to the station?",
+    "Do you know how many people can enter at once?": "How many people can enter at once?",
+    "Can you tell me how many people use the pool?": "How many people use the pool?",
+    "Can you say how many rooms the hotel has?": "How many rooms does the hotel have?",
+    "Can you say how many rooms there are?": "How many rooms are there?",
+    "do you know how long shipping takes": "How long does shipping take?",
+    "Can you tell me how much water is used per day?": "How much water is used per day?",
+    "Can you tell me how much tickets cost?": "How much do tickets cost?",
+    "Can you tell me what's included in the price?": "What is included in the price?",
+    "Can you tell me if I'm allowed to smoke?": "Am I allowed to smoke?",
+    "Can you check if my order has shipped?": "Has my order shipped?",
+    "Could you let us know whether the trainer has experience with dogs?": "Does the trainer have experience with dogs?",
+    "Could you tell me why the train from Oslo to Bergen was cancelled?": "Why was the train from Oslo to Bergen cancelled?",
+    "I wonder why cats purr at night": "Why do cats purr at night?",
+    "Could you explain what this means?": "What does this mean?",
+    "Can you describe what the warranty covers?": "What does the warranty cover?",
+    "I have a 2015 Civic. Can you tell me why it stalls?": "I have a 2015 Civic. Why does it stall?",
+    "Would you mind telling me where I can park?": "Where can I park?",
+    "Hi! Can you tell me who runs the club? Thanks a lot.": "Who runs the club?",
+    "Can you explain the difference between TCP and UDP?": "Explain the difference between TCP and UDP?",
+}
+
+
+@pytest.mark.parametrize(("asked", "direct"), DIRECT.items())
+def test_is_asked_directly(asked: str, direct: str) -> None:
+    assert ask_plainly(asked).rstrip("?") == direct.rstrip("?")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Can you help me move the sofa?",
+        "Do you know anything about the fees?",
+        "Can you play Minecraft offline?",
+        "Tell me how the pump that was installed in 2019 works",  # a subject that no rule can tell
+        "Can you tell me what the mayor said about the new bridge?",  # a verb whose base form no rule can tell
+        "I don't know how to swim. Can I join?",
+        "Do I know when I have to pay?",
+    ],
+)
+def test_stays_as_it_is(asked: str) -> None:
+    assert ask_directly(asked) == asked
+
+
+@given(st.sampled_from([*DIRECT.values()]))
+def test_a_direct_question_stays(question: str) -> None:
+    assert ask_directly(question).rstrip("?") == question.rstrip("?")
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_asked_for_something(text: str) -> None:
+    assert bool(ask_directly(text).strip()) == bool(text.strip())
+    assert ask_directly(ask_directly(text)) == ask_directly(text)
+
+
+@pytest.mark.parametrize(
+    ("asked", "parts"),
+    [
+        (
+            "Can you tell me who designed the bridge and when it was built?",
+            ["Who designed the bridge?", "When was the bridge built?"],
+        ),
+        (
+            "Could you explain how the refund works and how long it takes?",
+            ["How does the refund work?", "How long does the refund take?"],
+        ),
+        ("Could you tell me about the fees?", ["What are the fees?"]),
+        ("What does it cost, and when does it open?", ["What does it cost?", "When does it open?"]),
+        ("Where can I park, and is it free?", ["Where can I park?", "Is it free to park?"]),
+        ("How do I apply, and how long does it take?", ["How do I apply?", "How long does it take to apply?"]),
+        ("Can I swim in the lake, and is it safe?", ["Can I swim in the lake?", "Is the lake safe?"]),
+    ],
+)
+def test_is_split_as_a_direct_one(asked: str, parts: list[str]) -> None:
+    assert [part.text for part in decompose_by_rules(asked, most=12)] == parts
