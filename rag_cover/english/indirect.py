@@ -27,14 +27,14 @@ from rag_cover.texts import sentences
 __all__ = ["ask_directly", "ask_plainly"]
 
 _WORD = r"(?:who|whom|whose|what|which|when|where|why|how|whether|if)\b"
-_MANNER = r"(?:please|kindly|maybe|perhaps|possibly|quickly|briefly|also|just)"
-_ASKER = r"(?:you|someone|somebody|anyone|anybody)"
+_MANNER = r"(?:please|pls|plz|kindly|maybe|perhaps|possibly|quickly|briefly|also|just)"
+_ASKER = r"(?:you(?:\ (?:guys|all|people))?|u|someone|somebody|anyone|anybody)"
 _TELL = (
     r"(?:tell|remind|advise|inform|show)\ (?:me|us)|let\ (?:me|us)\ know|explain(?:\ to\ (?:me|us))?|say|describe|clarify"
     r"|confirm|check|find\ out"
 )
 _LEAD = re.compile(
-    rf"""(?:(?:hi|hello|hey|sorry|excuse\ me|please|so|ok|okay|and|also|well)\b,?\ )*(?:
+    rf"""(?:(?:hi|hello|hey|sorry|excuse\ me|please|pls|plz|so|ok|okay|and|also|well)\b,?\ )*(?:
     (?:(?:can|could|would|will)\ {_ASKER}\ (?:{_MANNER}\ )*)?(?:{_TELL})
     |(?:do|does|would)\ {_ASKER}\ (?:happen\ to\ |by\ any\ chance\ |perhaps\ )?know
     |would\ you\ mind\ (?:telling\ (?:me|us)|explaining|saying)
@@ -42,7 +42,8 @@ _LEAD = re.compile(
     |(?:i|we)\ (?:just\ |also\ |really\ )?(?:want|wanted|need)\ to\ (?:know|ask|find\ out|understand|check)
     |(?:i(?:['’]m|\ am|\ was)?\ |we(?:['’]re|\ are|\ were)?\ |just\ )*(?:wondering|wonder|curious)(?:\ (?:about|to\ know))?
     |(?:can|could|may|might)\ i\ (?:please\ |just\ )?(?:ask|know)(?:\ you)?
-    |any\ idea|is\ it\ known|my\ question\ is
+    |any\ (?:idea|clue)|any\ chance\ {_ASKER}\ (?:(?:can|could)\ (?:tell\ me|say)|knows?)
+    |is\ it\ known|my\ question\ is
     ),?\ {_MANNER}?\ ?(?={_WORD})""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -54,7 +55,8 @@ _ABOUT = re.compile(
 )
 """What stands before an order, which is rephrased as one."""
 _JOINED = re.compile(
-    rf",?\ and\ (?:also\ )?(?={_WORD})|,\ (?=(?:what|when|where|why|how|who|whether)\b)", re.VERBOSE | re.IGNORECASE
+    rf",?\ and\ (?:also\ |if\ (?:so|yes),?\ )?(?={_WORD})(?!if\ so\b)|,\ (?=(?:what|when|where|why|how|who|whether)\b)",
+    re.VERBOSE | re.IGNORECASE,
 )
 _DETERMINERS = ARTICLES | DEMONSTRATIVES | POSSESSIVES | {"all", "any", "some", "both", "each", "every"}
 _BEGINS_SUBJECT = (PERSONAL_PRONOUNS - {"me", "him", "us", "them"}) | _DETERMINERS
@@ -63,12 +65,13 @@ _MEASURE = words_of(
     safe quickly accurate reliable"""
 )
 _ASKING = re.compile(
-    rf"""(?P<word>whether|if|how\ (?:{"|".join(_MEASURE)})
+    rf"""(?P<word>whether(?:\ or\ not)?|if|how\ (?:{"|".join(_MEASURE)})
     |(?:what|which|whose|how\ many)(?:\ (?!{one_of(FUNCTION_WORDS)}\b)[a-z]+){{1,2}}?
         (?=\ (?:{one_of(_BEGINS_SUBJECT)}|there\ {one_of(BE)})\b)
     |how\ many|which|whose|whom?|what|when|where|why|how)\ (?P<clause>.+)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_DOES = re.compile(rf"\w+(?<!s)s|\w+ed|went|came|began|took|gave|fell|{one_of(IRREGULAR_PARTICIPLES)}")
 _WITH_NOUN = re.compile(r"(?:what|which|whose|how many) ")
 _ASKS_FOR_SUBJECT = frozenset({"who", "what", "which", "whose", "how many"})
 """After these a clause without another subject tells what they do: "who runs it", "which documents are needed"."""
@@ -87,8 +90,10 @@ _DONE = re.compile(
 _PRONOUN = re.compile(
     r"(?P<subject>i|you|he|she|it|we|they|one|(?:this|that)(?=\ \w+s$))\ (?P<rest>.+)", re.VERBOSE | re.IGNORECASE
 )
+_BASES = words_of("need feed proceed succeed exceed bring sing apply rely reply supply comply fly")
+"""Verbs that end as participles and adverbs do."""
 _PREPOSITION = re.compile(rf"\ {one_of(SIMPLE_PREPOSITIONS)}\ ", re.IGNORECASE)
-_TO_DO = re.compile(r"how\ to\ (?=\S)", re.IGNORECASE)
+_TO_DO = re.compile(r"(?P<word>how|where|when|what)\ to\ (?=\S)", re.IGNORECASE)
 
 
 def ask_plainly(text: str) -> str:
@@ -131,13 +136,13 @@ def _ask_piece(sentence: str) -> str:
 
 def _ask_clause(clause: str) -> str | None:
     """Ask what a clause after "tell me" asks; None where its subject cannot be told."""
-    if _TO_DO.match(clause):
-        return _TO_DO.sub("how do I ", clause)
+    if to_do := _TO_DO.match(clause):
+        return f"{to_do['word']} {'do' if to_do['word'].lower() == 'how' else 'should'} I {clause[to_do.end() :]}"
     asking = _ASKING.fullmatch(clause)
     if asking is None:
         return None
     word, rest = asking["word"].lower(), asking["clause"]
-    if word in {"whether", "if"}:
+    if word == "if" or word.startswith("whether"):
         return _invert(rest)
     if _is_predicate(rest, of=word):
         return clause
@@ -150,9 +155,12 @@ def _ask_clause(clause: str) -> str | None:
 def _is_predicate(clause: str, *, of: str) -> bool:
     """Check whether a clause tells what its question word does: "(who) runs it", "(which documents) are needed"."""
     first = clause.split(" ", 1)[0].lower()
-    if first in _AUXILIARIES or (of in _ASKS_FOR_SUBJECT and first not in _BEGINS_SUBJECT):
-        return True
-    return of == "how much" and first not in _BEGINS_SUBJECT and _AUXILIARY.fullmatch(clause) is not None  # "water is used"
+    if first in _AUXILIARIES or first in _BEGINS_SUBJECT:
+        return first in _AUXILIARIES
+    has_auxiliary = _AUXILIARY.fullmatch(clause) is not None  # "(how much) water is used", "(what) size dogs are allowed"
+    if of == "what" and first not in FUNCTION_WORDS:
+        return has_auxiliary or _DOES.fullmatch(first) is not None  # "causes rust", but not "people say about it"
+    return of in _ASKS_FOR_SUBJECT or (of == "how much" and has_auxiliary)
 
 
 def _invert(clause: str) -> str | None:
@@ -174,7 +182,7 @@ def _add_do(clause: str) -> str | None:
         subject = subject_in(clause) or ""
         rest = clause[len(subject) :].strip()
     verb, _, after = rest.partition(" ")
-    if verb.endswith(("ed", "ing", "ly")) or verb.lower() in FUNCTION_WORDS:
+    if verb.lower() in FUNCTION_WORDS or (verb.endswith(("ed", "ing", "ly")) and verb not in _BASES):
         return None
     return _with_do(subject, verb, after)
 

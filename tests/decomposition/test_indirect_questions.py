@@ -36,6 +36,12 @@ DIRECT = {
     "I have a 2015 Civic. Can you tell me why it stalls?": "I have a 2015 Civic. Why does it stall?",
     "Would you mind telling me where I can park?": "Where can I park?",
     "Hi! Can you tell me who runs the club? Thanks a lot.": "Who runs the club?",
+    "could you tell me what documents I need?": "What documents do I need?",
+    "Can you tell me where to park?": "Where should I park?",
+    "any chance you know whether or not dogs are allowed?": "Are dogs allowed?",
+    "can u tell me what went wrong": "What went wrong?",
+    "Tell me what people say about it": "What do people say about it?",
+    "Could you tell me if I need a visa, and if so, how much it costs?": "Do I need a visa and how much does it cost?",
     "Can you explain the difference between TCP and UDP?": "Explain the difference between TCP and UDP?",
 }
 
