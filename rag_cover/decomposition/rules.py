@@ -18,8 +18,8 @@ from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.multihop.words import question_about
 from rag_cover.english.clauses import MARKS, finish_question, holds_several, questions_in
 from rag_cover.english.indirect import ask_plainly
-from rag_cover.english.lexicon import ARTICLES, BE, SIMPLE_PREPOSITIONS, one_of
-from rag_cover.english.noun_phrases import head_noun, split_list
+from rag_cover.english.lexicon import ARTICLES, AUXILIARIES, BE, SIMPLE_PREPOSITIONS, one_of
+from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, split_list
 from rag_cover.english.topics import split_topics
 from rag_cover.english.words import words_of
 from rag_cover.questions import Role, SubQuestion
@@ -30,6 +30,10 @@ __all__ = ["decompose_by_rules"]
 _LONGEST = 40  # words of a question whose lists are still worth a look
 _ATTRIBUTES = re.compile(
     rf"what\ {one_of(BE)}\ the\ (?P<list>[\w\s,-]{{3,60}}?)\ (?P<of>of|for|in)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
+)
+_AND_ITS = re.compile(
+    rf"what\ {one_of(BE)}\ the\ (?P<name>[\w\s-]{{3,60}}?)\ of\ (?P<x>[^?]+?),?\ and\ (?:its|their|his|her)\ (?P<other>[^?]+)",
+    re.VERBOSE | re.IGNORECASE,
 )
 _SHARED = re.compile(
     r"(?P<ask>what\ (?:is|was)\ the\ [\w\s-]{3,60}?\ (?:of|in|for)|who\ \w+)\ (?P<list>[^?]+)", re.VERBOSE | re.IGNORECASE
@@ -49,6 +53,8 @@ _BEGINS_ADVERBIAL = (SIMPLE_PREPOSITIONS - {"of"}) | frozenset(
 )
 _STORY = re.compile(r"[a-z]{3}[.!]\s+[A-Z]")
 _ORDINAL = re.compile(r"^(?:first|second|third|last|next)$", re.IGNORECASE)
+_ASKS_MORE = re.compile(rf"\band (?:who|what|where|when|why|how) {one_of(AUXILIARIES)}\b", re.IGNORECASE)
+_OF_ITS_OWN = re.compile(r"(?:its|their|his|her)\b", re.IGNORECASE)
 _PLACED = re.compile(rf"\b{one_of(_BEGINS_ADVERBIAL)}\b", re.IGNORECASE)
 """What makes of a list a name: "heather in beauty and the beast"."""
 _ADVERBIAL = re.compile(rf"{one_of(_BEGINS_ADVERBIAL)}\b", re.IGNORECASE)
@@ -127,7 +133,9 @@ def _parts(text: str) -> list[str]:
 
 
 def _items(question: str) -> list[str]:
-    """Split the causes and effects of x; the capital of x and y."""
+    """Split the causes and effects of x; the capital of x and y; the capital of x and its population."""
+    if (match := _AND_ITS.fullmatch(question)) and is_noun_phrase(match["x"]) and is_noun_phrase(match["other"]):
+        return [question_about(f"the {match[name]} of {match['x']}", head_noun(match[name])) for name in ("name", "other")]
     if (
         (match := _ATTRIBUTES.fullmatch(question))
         and (names := split_list(match["list"]))
@@ -154,7 +162,7 @@ def _split_measured(question: str) -> list[str]:
 def _names(text: str) -> tuple[str, ...]:
     """Split a list of things; empty where a part tells where one is, or which: "heather in beauty", "the first"."""
     names = split_list(text)
-    return () if any(_PLACED.search(name) or _ORDINAL.search(name) for name in names) else names
+    return () if any(_PLACED.search(name) or _ORDINAL.search(name) or _OF_ITS_OWN.match(name) for name in names) else names
 
 
 def _split_shared_object(question: str) -> list[str]:
@@ -175,4 +183,4 @@ def _steps(question: str) -> list[str]:
     """
     if _STORY.search(question) or "the person who" in question:
         return []
-    return [step for step in hops_of(question) if "#" not in step]
+    return [step for step in hops_of(question) if "#" not in step and not _ASKS_MORE.search(step)]

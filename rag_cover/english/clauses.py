@@ -58,7 +58,7 @@ _DIRECT = re.compile(rf"{_WHICH_DIRECTLY}|{_AUXILIARY}\b", re.VERBOSE | re.IGNOR
 _LISTED = re.compile(rf",?\ and\ (?={_WHICH_DIRECTLY})|,\ (?={_WHICH_DIRECTLY})", re.VERBOSE | re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|they|them|he|she|him|its|their|his)\b", re.IGNORECASE)
 _ELLIPTIC = re.compile(
-    r"""^(?:what|how)\ about\b|^why\ or\ why\ not\b
+    r"""^(?:what|how)\ about\b|^why\ or\ why\ not\b|^how\ (?:many|much)\ \w+\W*$
     |\b(?:some|others?|ones?|those|these|here|each|such|both)\b(?!\ (?:of|people|more)\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -226,7 +226,7 @@ def questions_in(text: str) -> list[str]:
     if any(piece[-1] in MARKS for piece in others) or any(piece[-1] == "!" for piece in asking):  # a title, or no known form
         return [whole]
     context = bool(others)
-    if context and any(map(_MEANS_WHAT_WAS_SAID.search, questions)):
+    if context and any(_MEANS_WHAT_WAS_SAID.search(each) or len(each.split()) < _SHORTEST for each in questions):
         return [whole]
     standing = _resolve_pronouns(questions, context=context)
     return standing or ([whole] if whole else [])

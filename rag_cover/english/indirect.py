@@ -39,7 +39,7 @@ _LEAD = re.compile(
     |(?:do|does|would)\ {_ASKER}\ (?:happen\ to\ |by\ any\ chance\ |perhaps\ )?know
     |would\ you\ mind\ (?:telling\ (?:me|us)|explaining|saying)
     |(?:i|we)(?:['’]d|\ would)\ (?:really\ |also\ )?(?:like|love)\ to\ (?:know|ask|find\ out|understand)
-    |(?:i|we)\ (?:just\ |also\ |really\ )?(?:want|wanted|need)\ to\ (?:know|ask|find\ out|understand|check)
+    |(?:(?:i|we)\ )?(?:just\ |also\ |really\ )?(?:want|wanted|need)\ to\ (?:know|ask|find\ out|understand|check)
     |(?:i(?:['’]m|\ am|\ was)?\ |we(?:['’]re|\ are|\ were)?\ |just\ )*(?:wondering|wonder|curious)(?:\ (?:about|to\ know))?
     |(?:can|could|may|might)\ i\ (?:please\ |just\ )?(?:ask|know)(?:\ you)?
     |any\ (?:idea|clue)|any\ chance\ {_ASKER}\ (?:(?:can|could)\ (?:tell\ me|say)|knows?)
@@ -49,11 +49,17 @@ _LEAD = re.compile(
 )
 """What stands before what is asked."""
 _ABOUT = re.compile(
-    rf"(?:please\ )?(?:can|could|would|will)\ {_ASKER}\ (?:{_MANNER}\ )*"
-    r"(?=(?:tell\ (?:me|us)\ (?:\w+\ )?about|explain|describe)\ )",
+    rf"""(?:please\ )?(?:can|could|would|will)\ {_ASKER}\ (?:{_MANNER}\ )*
+    (?=(?:tell\ (?:me|us)\ (?:\w+\ )?about|(?:tell|give|show)\ (?:me|us)\ the|explain|describe|list|compare|outline)\ )""",
     re.VERBOSE | re.IGNORECASE,
 )
 """What stands before an order, which is rephrased as one."""
+_TO_KNOW = re.compile(
+    r"""(?:(?:i|we)(?:['’]d|\ would)\ (?:really\ |also\ )?like|(?:(?:i|we)\ )?(?:just\ |also\ )?(?:want|need))
+    \ to\ know\ (?=the\ )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What stands before a thing that one wants to be told."""
 _JOINED = re.compile(
     rf",?\ and\ (?:also\ |if\ (?:so|yes),?\ )?(?={_WORD})(?!if\ so\b)|,\ (?=(?:what|when|where|why|how|who|whether)\b)",
     re.VERBOSE | re.IGNORECASE,
@@ -123,7 +129,7 @@ def ask_directly(text: str) -> str:
 
 
 def _ask_piece(sentence: str) -> str:
-    bare = _ABOUT.sub("", sentence, count=1)
+    bare = _TO_KNOW.sub("Tell me ", _ABOUT.sub("", sentence, count=1), count=1)
     lead = _LEAD.match(bare)
     if lead is None:
         return sentence if bare == sentence else capitalise(bare)

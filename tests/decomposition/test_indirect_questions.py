@@ -45,6 +45,8 @@ DIRECT = {
     "Can you explain the difference between TCP and UDP?": "Explain the difference between TCP and UDP?",
 }
 
+DEADLINE_AND_FEE = ["What is the deadline for the application?", "What is the fee for the application?"]
+
 
 @pytest.mark.parametrize(("asked", "direct"), DIRECT.items())
 def test_is_asked_directly(asked: str, direct: str) -> None:
@@ -91,6 +93,16 @@ def test_any_text_is_asked_for_something(text: str) -> None:
         ),
         ("Could you tell me about the fees?", ["What are the fees?"]),
         ("What does it cost, and when does it open?", ["What does it cost?", "When does it open?"]),
+        ("Could you tell me the deadline and the fee for the application?", DEADLINE_AND_FEE),
+        ("I'd like to know the price of the X200", ["What is the price of the X200?"]),
+        ("Can you give me the address of the clinic?", ["What is the address of the clinic?"]),
+        ("Do you know the owner?", ["Do you know the owner?"]),
+        ("Can I ask the doctor for a sick note?", ["Can I ask the doctor for a sick note?"]),
+        ("My parcel hasn't arrived. What now?", ["My parcel hasn't arrived. What now?"]),
+        (
+            "What is the capital of France and its population?",
+            ["What is the capital of France?", "What is the population of France?"],
+        ),
         ("Where can I park, and is it free?", ["Where can I park?", "Is it free to park?"]),
         ("How do I apply, and how long does it take?", ["How do I apply?", "How long does it take to apply?"]),
         ("Can I swim in the lake, and is it safe?", ["Can I swim in the lake?", "Is the lake safe?"]),
