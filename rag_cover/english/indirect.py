@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_cover.english.lexicon import (
+    ALL_PREPOSITIONS,
     ARTICLES,
     AUXILIARIES,
     BE,
@@ -20,13 +21,16 @@ from rag_cover.english.lexicon import (
 )
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in
 from rag_cover.english.topics import strip_courtesies
+from rag_cover.english.verbs import base_of_past, base_of_third_person
 from rag_cover.english.words import words_of
 from rag_cover.short_forms import capitalise
 from rag_cover.texts import sentences
 
 __all__ = ["ask_directly", "ask_plainly"]
 
-_WORD = r"(?:who|whom|whose|what|which|when|where|why|how|whether|if)\b"
+_BEFORE_WORD = r"(?:at|in|on|for|from|by|to|until|with|under)\ (?=what|which|whom|how)"
+_QUESTION_WORD = r"(?:who|whom|whose|what|which|when|where|why|how|whether|if)\b"
+_WORD = rf"(?:{_BEFORE_WORD})?{_QUESTION_WORD}"
 _MANNER = r"(?:please|pls|plz|kindly|maybe|perhaps|possibly|quickly|briefly|also|just)"
 _ASKER = r"(?:you(?:\ (?:guys|all|people))?|u|someone|somebody|anyone|anybody)"
 _TELL = (
@@ -37,20 +41,21 @@ _LEAD = re.compile(
     rf"""(?:(?:hi|hello|hey|sorry|excuse\ me|please|pls|plz|so|ok|okay|and|also|well)\b,?\ )*(?:
     (?:(?:can|could|would|will)\ {_ASKER}\ (?:{_MANNER}\ )*)?(?:{_TELL})
     |(?:do|does|would)\ {_ASKER}\ (?:happen\ to\ |by\ any\ chance\ |perhaps\ )?know
-    |would\ you\ mind\ (?:telling\ (?:me|us)|explaining|saying)
+    |(?:would\ you\ )?mind\ (?:telling\ (?:me|us)|explaining|saying)
     |(?:i|we)(?:['’]d|\ would)\ (?:really\ |also\ )?(?:like|love)\ to\ (?:know|ask|find\ out|understand)
     |(?:(?:i|we)\ )?(?:just\ |also\ |really\ )?(?:want|wanted|need)\ to\ (?:know|ask|find\ out|understand|check)
     |(?:i(?:['’]m|\ am|\ was)?\ |we(?:['’]re|\ are|\ were)?\ |just\ )*(?:wondering|wonder|curious)(?:\ (?:about|to\ know))?
     |(?:can|could|may|might)\ i\ (?:please\ |just\ )?(?:ask|know)(?:\ you)?
     |any\ (?:idea|clue)|any\ chance\ {_ASKER}\ (?:(?:can|could)\ (?:tell\ me|say)|knows?)
-    |is\ it\ known|my\ question\ is
-    ),?\ {_MANNER}?\ ?(?={_WORD})""",
+    |(?:is\ it|would\ it\ be)\ possible\ to\ (?:tell\ (?:me|us)|know|find\ out)|is\ it\ known|my\ question\ is
+    ),?\ (?:{_MANNER},?\ )?(?={_WORD})""",
     re.VERBOSE | re.IGNORECASE,
 )
 """What stands before what is asked."""
 _ABOUT = re.compile(
     rf"""(?:please\ )?(?:can|could|would|will)\ {_ASKER}\ (?:{_MANNER}\ )*
-    (?=(?:tell\ (?:me|us)\ (?:\w+\ )?about|(?:tell|give|show)\ (?:me|us)\ the|explain|describe|list|compare|outline)\ )""",
+    (?=(?:tell\ (?:me|us)\ (?:\w+\ )?about|(?:tell|give|show)\ (?:me|us)\ the|explain|describe|list|compare|outline
+    |summari[sz]e)\ )""",
     re.VERBOSE | re.IGNORECASE,
 )
 """What stands before an order, which is rephrased as one."""
@@ -60,8 +65,11 @@ _TO_KNOW = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """What stands before a thing that one wants to be told."""
+_AND_YOU = re.compile(rf",?\ (?:and|but)\ (?=(?:can|could|would|will|do)\ {_ASKER}\b)", re.VERBOSE | re.IGNORECASE)
+"""What stands before an indirect question that follows another question."""
 _JOINED = re.compile(
-    rf",?\ and\ (?:also\ |if\ (?:so|yes),?\ )?(?={_WORD})(?!if\ so\b)|,\ (?=(?:what|when|where|why|how|who|whether)\b)",
+    rf",?\ and\ (?:also\ |if\ (?:so|yes),?\ )?(?={_QUESTION_WORD})(?!if\ so\b)"
+    r"|,\ (?=(?:what|when|where|why|how|who|whether)\b)",
     re.VERBOSE | re.IGNORECASE,
 )
 _DETERMINERS = ARTICLES | DEMONSTRATIVES | POSSESSIVES | {"all", "any", "some", "both", "each", "every"}
@@ -96,9 +104,13 @@ _DONE = re.compile(
 _PRONOUN = re.compile(
     r"(?P<subject>i|you|he|she|it|we|they|one|(?:this|that)(?=\ \w+s$))\ (?P<rest>.+)", re.VERBOSE | re.IGNORECASE
 )
+_AFTER_VERB = ALL_PREPOSITIONS | _DETERMINERS | PERSONAL_PRONOUNS | {"that", "when", "if", "because"}
+_GOT = re.compile(r"(?:^|\b)(?:got|gets|get)\b", re.IGNORECASE)
+"""In "the meeting got cancelled" an auxiliary."""
 _BASES = words_of("need feed proceed succeed exceed bring sing apply rely reply supply comply fly")
 """Verbs that end as participles and adverbs do."""
 _PREPOSITION = re.compile(rf"\ {one_of(SIMPLE_PREPOSITIONS)}\ ", re.IGNORECASE)
+_AT_WHAT = re.compile(rf"(?P<before>(?:{_BEFORE_WORD})?)(?P<clause>.+)", re.VERBOSE | re.IGNORECASE)
 _TO_DO = re.compile(r"(?P<word>how|where|when|what)\ to\ (?=\S)", re.IGNORECASE)
 
 
@@ -123,21 +135,39 @@ def ask_directly(text: str) -> str:
     >>> ask_directly("Can you tell me who runs it?"), ask_directly("Can you help me move the sofa?")
     ('Who runs it?', 'Can you help me move the sofa?')
     """
-    pieces = [span.of(text) for span in sentences(text)]
-    direct = [_ask_piece(piece) for piece in pieces]
-    return text if direct == pieces else " ".join(direct)
+    written, end = [], 0
+    for span in sentences(text):
+        written += [text[end : span.start], _ask_piece(span.of(text))]
+        end = span.end
+    return "".join([*written, text[end:]])
 
 
 def _ask_piece(sentence: str) -> str:
+    first, *others = _AND_YOU.split(sentence)
+    direct = [_ask_sentence(each) for each in others]
+    if not others or direct == others:
+        return _ask_sentence(sentence)
+    asked = [_ask_sentence(first), *(each[:1].lower() + each[1:] for each in direct)]
+    return f"{' and '.join(each.rstrip('?') for each in asked)}?"
+
+
+def _ask_sentence(sentence: str) -> str:
     bare = _TO_KNOW.sub("Tell me ", _ABOUT.sub("", sentence, count=1), count=1)
     lead = _LEAD.match(bare)
     if lead is None:
         return sentence if bare == sentence else capitalise(bare)
     asked = _SHORT.sub(lambda match: f"{match['word']} {_LONG[match['short'].lower()]}", bare[lead.end() :].rstrip(" .?!"))
-    clauses = [_ask_clause(clause.strip()) for clause in _JOINED.split(asked)]
+    clauses = [_ask_part(clause.strip()) for clause in _JOINED.split(asked)]
     if None in clauses:
         return sentence
     return f"{capitalise(' and '.join(each for each in clauses if each is not None))}?"
+
+
+def _ask_part(part: str) -> str | None:
+    """Ask what "at what time it opens" asks; None where its subject cannot be told."""
+    said = _AT_WHAT.fullmatch(part)
+    asked = None if said is None else _ask_clause(said["clause"])
+    return None if said is None or asked is None else f"{said['before']}{asked}"
 
 
 def _ask_clause(clause: str) -> str | None:
@@ -163,7 +193,8 @@ def _is_predicate(clause: str, *, of: str) -> bool:
     first = clause.split(" ", 1)[0].lower()
     if first in _AUXILIARIES or first in _BEGINS_SUBJECT:
         return first in _AUXILIARIES
-    has_auxiliary = _AUXILIARY.fullmatch(clause) is not None  # "(how much) water is used", "(what) size dogs are allowed"
+    found = _AUXILIARY.fullmatch(clause)  # "(how much) water is used", "(what) size dogs are allowed"
+    has_auxiliary = found is not None and bool(found["rest"])
     if of == "what" and first not in FUNCTION_WORDS:
         return has_auxiliary or _DOES.fullmatch(first) is not None  # "causes rust", but not "people say about it"
     return of in _ASKS_FOR_SUBJECT or (of == "how much" and has_auxiliary)
@@ -172,48 +203,49 @@ def _is_predicate(clause: str, *, of: str) -> bool:
 def _invert(clause: str) -> str | None:
     """Put the auxiliary of a clause before its subject; None where either cannot be told."""
     found = _AUXILIARY.fullmatch(clause)
-    if found is not None and _is_subject(found["subject"]):
+    if found is not None and _is_subject(found["subject"].replace('"', "")):
         subject, aux, rest = found["subject"], found["aux"], found["rest"]
         if aux.lower() not in HAVE or _DONE.match(rest):
             return f"{aux} {subject}{rest}"
-        return _with_do(subject, aux, rest.strip())
+        return _with_do(subject, "did", "have", rest.strip()) if aux == "had" else _in_present(subject, aux, rest.strip())
     return _add_do(clause)
 
 
 def _add_do(clause: str) -> str | None:
-    """Write the auxiliary of a clause in the present that has none: "it opens at nine" is "does it open at nine"."""
+    """Write the auxiliary of a clause that has none: "it opens at nine" is "does it open at nine"."""
     if match := _PRONOUN.fullmatch(clause):
         subject, rest = match["subject"], match["rest"]
     else:
-        subject = subject_in(clause) or ""
+        subject = _subject_of_third_person(clause) or subject_in(clause) or ""
         rest = clause[len(subject) :].strip()
     verb, _, after = rest.partition(" ")
+    if past := base_of_past(verb):
+        return None if _GOT.search(subject) or _GOT.match(rest) else _with_do(subject, "did", past, after)
     if verb.lower() in FUNCTION_WORDS or (verb.endswith(("ed", "ing", "ly")) and verb not in _BASES):
         return None
-    return _with_do(subject, verb, after)
+    return _in_present(subject, verb, after)
 
 
-def _with_do(subject: str, verb: str, after: str) -> str | None:
-    third = subject.lower() in _SINGULAR or (subject.lower() not in PERSONAL_PRONOUNS and not is_plural(subject))
-    base = _base(verb) if third else verb
-    if not subject or not base.islower() or verb == "had":
+def _subject_of_third_person(clause: str) -> str | None:
+    """Find the subject before a verb in the third person that ends a clause, or that what tells where or how long follows."""
+    tokens = clause.split()
+    if any(map(base_of_past, tokens)):
         return None
-    return f"{'does' if third else 'do'} {subject} {base} {after}".strip()
+    place = next((place for place in range(1, len(tokens)) if base_of_third_person(tokens[place])), None)
+    if place is None or not (place + 1 == len(tokens) or tokens[place + 1].lower() in _AFTER_VERB):
+        return None
+    subject = " ".join(tokens[:place])
+    bare = subject.replace('"', "")
+    return subject if _is_subject(bare) and not is_plural(bare) else None
 
 
-def _base(verb: str) -> str:
-    """Return the base form of a verb in the third person; empty where it is no such form.
+def _in_present(subject: str, verb: str, after: str) -> str | None:
+    third = subject.lower() in _SINGULAR or (subject.lower() not in PERSONAL_PRONOUNS and not is_plural(subject))
+    return _with_do(subject, "does" if third else "do", base_of_third_person(verb) if third else verb, after)
 
-    >>> [_base(verb) for verb in ("opens", "applies", "finishes", "takes", "does", "has", "pass")]
-    ['open', 'apply', 'finish', 'take', 'do', 'have', '']
-    """
-    if verb in {"has", "does", "goes"}:
-        return {"has": "have", "does": "do", "goes": "go"}[verb]
-    if not verb.endswith("s") or verb.endswith("ss"):
-        return ""
-    if verb.endswith("ies"):
-        return f"{verb[:-3]}y"
-    return verb[:-2] if verb.endswith(("shes", "ches", "sses", "xes", "zzes")) else verb[:-1]
+
+def _with_do(subject: str, do: str, base: str, after: str) -> str | None:
+    return f"{do} {subject} {base} {after}".strip() if subject and base.islower() else None
 
 
 def _is_subject(phrase: str) -> bool:

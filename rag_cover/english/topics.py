@@ -89,6 +89,11 @@ _GREETING = re.compile(
     r"(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|dear [^,.!?]{1,40})(?: (?:there|all|everyone|team))?[,!.:]\s+",
     re.IGNORECASE,
 )
+_ANNOUNCEMENT = re.compile(
+    r"(?:(?:just )?(?:a |one |another )?(?:quick |short |simple )?question(?: for you)?|q)\s*(?::|,|-|–|—)\s+(?=\S)",
+    re.IGNORECASE,
+)
+"""What announces a question: "Quick question: …"."""
 _CLOSING = re.compile(
     r"""(?:(?:kind|best|warm|many)\ )*(?:regards|wishes)\b.*|(?:many\ )?thanks\b.*|thank\ you\b.*
     |yours\ (?:sincerely|truly)\b.*|cheers\b.*""",
@@ -107,7 +112,7 @@ def strip_courtesies(text: str) -> str:
     kept = [piece for piece in pieces if not (is_small_talk(piece) or is_courtesy(piece) or _is_closing(piece))]
     if not kept:
         return text
-    first = _GREETING.sub("", kept[0], count=1)
+    first = _ANNOUNCEMENT.sub("", _GREETING.sub("", kept[0], count=1), count=1)
     if kept == pieces and first == kept[0]:
         return text
     return " ".join([capitalise(first), *kept[1:]])
