@@ -53,14 +53,14 @@ _LEAD = re.compile(
 )
 """What stands before what is asked."""
 _ABOUT = re.compile(
-    rf"""(?:please\ )?(?:can|could|would|will)\ {_ASKER}\ (?:{_MANNER}\ )*
+    rf"""^(?:please\ )?(?:can|could|would|will)\ {_ASKER}\ (?:{_MANNER}\ )*
     (?=(?:tell\ (?:me|us)\ (?:\w+\ )?about|(?:tell|give|show)\ (?:me|us)\ the|explain|describe|list|compare|outline
     |summari[sz]e)\ )""",
     re.VERBOSE | re.IGNORECASE,
 )
 """What stands before an order, which is rephrased as one."""
 _TO_KNOW = re.compile(
-    r"""(?:(?:i|we)(?:['’]d|\ would)\ (?:really\ |also\ )?like|(?:(?:i|we)\ )?(?:just\ |also\ )?(?:want|need))
+    r"""^(?:(?:i|we)(?:['’]d|\ would)\ (?:really\ |also\ )?like|(?:(?:i|we)\ )?(?:just\ |also\ )?(?:want|need))
     \ to\ know\ (?=the\ )""",
     re.VERBOSE | re.IGNORECASE,
 )

@@ -86,11 +86,11 @@ def is_courtesy(text: str) -> bool:
 
 
 _GREETING = re.compile(
-    r"(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|dear [^,.!?]{1,40})(?: (?:there|all|everyone|team))?[,!.:]\s+",
+    r"^(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|dear [^,.!?]{1,40})(?: (?:there|all|everyone|team))?[,!.:]\s+",
     re.IGNORECASE,
 )
 _ANNOUNCEMENT = re.compile(
-    r"(?:(?:just )?(?:a |one |another )?(?:quick |short |simple )?question(?: for you)?|q)\s*(?::|,|-|–|—)\s+(?=\S)",
+    r"^(?:(?:just )?(?:a |one |another )?(?:quick |short |simple )?question(?: for you)?|q)\s*(?::|,|-|–|—)\s+(?=\S)",
     re.IGNORECASE,
 )
 """What announces a question: "Quick question: …"."""

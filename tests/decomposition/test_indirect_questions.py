@@ -69,6 +69,9 @@ def test_is_asked_directly(asked: str, direct: str) -> None:
     "asked",
     [
         "Can you help me move the sofa?",
+        "How far is Delhi, India from Agra?",  # "hi," inside of a name
+        "Which of the guides could you list the prices of?",
+        "Where is the Tang Ravaq, located in Iran?",
         "Do you know anything about the fees?",
         "Can you play Minecraft offline?",
         "Tell me how the pump that was installed in 2019 works",  # a subject that no rule can tell
@@ -78,7 +81,7 @@ def test_is_asked_directly(asked: str, direct: str) -> None:
     ],
 )
 def test_stays_as_it_is(asked: str) -> None:
-    assert ask_directly(asked) == asked
+    assert ask_plainly(asked) == asked
 
 
 @given(st.sampled_from([*DIRECT.values()]))
