@@ -95,7 +95,10 @@ _SHORT = re.compile(
 )
 _LONG = {"s": "is", "m": "am", "re": "are", "ll": "will", "ve": "have"}
 _AUXILIARIES = AUXILIARIES | YES_NO_OPENERS | {"am", "may", "might", "must", "shall"}
-_AUXILIARY = re.compile(rf"(?P<subject>.+?)\ (?P<aux>{one_of(_AUXILIARIES)})(?P<rest>(?:\ .*)?)", re.VERBOSE | re.IGNORECASE)
+_AUXILIARY = re.compile(
+    rf"(?P<subject>.+?)\ (?P<aux>{one_of(_AUXILIARIES)}(?:n['’]t)?|(?:ca|wo)n['’]t)(?P<rest>(?:\ .*)?)",
+    re.VERBOSE | re.IGNORECASE,
+)
 _DONE = re.compile(
     rf"\ (?:(?:not|never|ever|already|yet|just|all|also)\ )?(?:been|gone|come|become|\w+ed|{one_of(IRREGULAR_PARTICIPLES)})\b",
     re.IGNORECASE,

@@ -53,6 +53,8 @@ DIRECT = {
     "Would it be possible to tell me when it will be back in stock?": "When will it be back in stock?",
     "Explain what quantum entanglement is and how it is used": "What is quantum entanglement and how is it used?",
     "what does it cost\ncan you tell me when it opens?": "what does it cost\nWhen does it open?",
+    "Can you tell me why my app doesn't sync?": "Why doesn't my app sync?",
+    "do you know why I can't log in": "Why can't I log in?",
     "Can you explain the difference between TCP and UDP?": "Explain the difference between TCP and UDP?",
 }
 
