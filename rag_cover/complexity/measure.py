@@ -68,7 +68,6 @@ class ComplexityMeasure:
             "traces of which one retrieved passage answers the question by itself / traces with retrieval",
             _answerable,
             plain_words="How often one retrieved passage is enough to answer the question.",
-            known_as="hit rate",
         ),
         SummaryMetric(
             "completeness",
