@@ -10,6 +10,7 @@ from rag_cover.english.lexicon import (
     AUXILIARIES,
     BE,
     DEMONSTRATIVES,
+    DO,
     FUNCTION_WORDS,
     HAVE,
     IRREGULAR_PARTICIPLES,
@@ -79,14 +80,15 @@ _MEASURE = words_of(
     safe quickly accurate reliable"""
 )
 _ASKING = re.compile(
-    rf"""(?P<word>whether(?:\ or\ not)?|if|how\ (?:{"|".join(_MEASURE)})
+    rf"""(?P<word>whether(?:\ or\ not)?|if|how\ (?:{"|".join(_MEASURE)})|(?:who|what|when|where|why|how)\ exactly
+    |how\ (?!(?:come|about|{one_of(_BEGINS_SUBJECT | FUNCTION_WORDS)})\b)[a-z]+(?=\ {one_of(_BEGINS_SUBJECT)}\b)
     |(?:what|which|whose|how\ many)(?:\ (?!{one_of(FUNCTION_WORDS)}\b)[a-z]+){{1,2}}?
         (?=\ (?:{one_of(_BEGINS_SUBJECT)}|there\ {one_of(BE)})\b)
     |how\ many|which|whose|whom?|what|when|where|why|how)\ (?P<clause>.+)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _DOES = re.compile(rf"\w+(?<!s)s|\w+ed|went|came|began|took|gave|fell|{one_of(IRREGULAR_PARTICIPLES)}")
-_WITH_NOUN = re.compile(r"(?:what|which|whose|how many) ")
+_WITH_NOUN = re.compile(r"(?:what|which|whose|how many) (?!exactly)")
 _ASKS_FOR_SUBJECT = frozenset({"who", "what", "which", "whose", "how many"})
 """After these a clause without another subject tells what they do: "who runs it", "which documents are needed"."""
 _SINGULAR = frozenset({"he", "she", "it", "one", "this", "that"})
@@ -183,12 +185,18 @@ def _ask_clause(clause: str) -> str | None:
     word, rest = asking["word"].lower(), asking["clause"]
     if word == "if" or word.startswith("whether"):
         return _invert(rest)
-    if _is_predicate(rest, of=word):
+    if word == "how" and rest.startswith("come "):
+        return None
+    if _is_predicate(rest, of=word.removesuffix(" exactly")):
         return clause
+    return _ask_inverted(clause, asking["word"], rest)
+
+
+def _ask_inverted(clause: str, word: str, rest: str) -> str | None:
     inverted = _invert(rest)
     if inverted is not None:
-        return f"{asking['word']} {inverted}"
-    return clause if _WITH_NOUN.match(word) else None  # "what causes the pain", "how many people use it"
+        return f"{word} {inverted}"
+    return clause if _WITH_NOUN.match(word.lower()) else None  # "what causes the pain", "how many people use it"
 
 
 def _is_predicate(clause: str, *, of: str) -> bool:
@@ -208,6 +216,8 @@ def _invert(clause: str) -> str | None:
     found = _AUXILIARY.fullmatch(clause)
     if found is not None and _is_subject(found["subject"].replace('"', "")):
         subject, aux, rest = found["subject"], found["aux"], found["rest"]
+        if aux.lower() in DO and not rest.startswith(" not"):  # "what the button does"
+            return _with_do(subject, aux, "do", rest.strip())
         if aux.lower() not in HAVE or _DONE.match(rest):
             return f"{aux} {subject}{rest}"
         return _with_do(subject, "did", "have", rest.strip()) if aux == "had" else _in_present(subject, aux, rest.strip())

@@ -55,6 +55,10 @@ DIRECT = {
     "what does it cost\ncan you tell me when it opens?": "what does it cost\nWhen does it open?",
     "Can you tell me why my app doesn't sync?": "Why doesn't my app sync?",
     "do you know why I can't log in": "Why can't I log in?",
+    "Tell me how strict the rules are": "How strict are the rules?",
+    "Could you explain how exactly the refund works?": "How exactly does the refund work?",
+    "Tell me what the button does.": "What does the button do?",
+    "explain why he left and what he did next": "Why did he leave and what did he do next?",
     "Can you explain the difference between TCP and UDP?": "Explain the difference between TCP and UDP?",
 }
 
@@ -77,6 +81,7 @@ def test_is_asked_directly(asked: str, direct: str) -> None:
         "Do you know anything about the fees?",
         "Can you play Minecraft offline?",
         "Tell me how the pump that was installed in 2019 works",  # a subject that no rule can tell
+        "Do you know how come the door is locked?",
         "Do you know why the meeting got cancelled?",  # "got" is an auxiliary there
         "I don't know how to swim. Can I join?",
         "Do I know when I have to pay?",
