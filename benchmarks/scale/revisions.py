@@ -58,7 +58,7 @@ class Round:
 
     wall_s: float
     cpu_s: float
-    verdicts: tuple[bool, ...]
+    verdicts: Mapping[tuple[str | int, ...], bool]
 
 
 class Revision:
@@ -77,7 +77,7 @@ class Revision:
         self._process.stdin.write(json.dumps(traces) + "\n")
         self._process.stdin.flush()
         wall, cpu, results = json.loads(self._process.stdout.readline())
-        return Round(wall, cpu, tuple(_verdicts(results)))
+        return Round(wall, cpu, dict(_verdicts(results)))
 
     def close(self) -> None:
         """End the process."""
@@ -85,15 +85,13 @@ class Revision:
         self._process.wait()
 
 
-def _verdicts(data: object) -> Iterator[bool]:
-    """List what was decided about texts and sentences, in the order in which it is written."""
+def _verdicts(data: object, *path: str | int) -> Iterator[tuple[tuple[str | int, ...], bool]]:
+    """List what was decided about texts and sentences, by where it stands in the results."""
     if isinstance(data, dict):
-        yield from (data[key] for key in ("covered", "supported") if isinstance(data.get(key), bool))
-        for key in sorted(data):
-            yield from _verdicts(data[key])
-    elif isinstance(data, list):
-        for each in data:
-            yield from _verdicts(each)
+        yield from (((*path, key), data[key]) for key in ("covered", "supported") if isinstance(data.get(key), bool))
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, each in items:
+        yield from _verdicts(each, *path, key)
 
 
 def made_traces(data: Path, seed: int) -> Iterator[dict[str, Any]]:
@@ -172,9 +170,10 @@ def _show(rounds: Sequence[tuple[Round, Round]], count: int, seed: int) -> None:
         ["of", "before", "this revision", "ratio (95% interval)"],
         rows,
     )
-    pairs = [pair for before, now in rounds for pair in zip(before.verdicts, now.verdicts, strict=True)]
-    same = sum(before == now for before, now in pairs)
-    print(f"\nThe same verdict: {same} of {len(pairs)} ({same / len(pairs):.2%})")
+    pairs = [(before.verdicts, now.verdicts) for before, now in rounds]
+    both = [(before[place], now[place]) for before, now in pairs for place in before.keys() & now.keys()]
+    same, single = sum(before == now for before, now in both), sum(len(before.keys() ^ now.keys()) for before, now in pairs)
+    print(f"\nThe same verdict: {same} of {len(both)} ({same / len(both):.2%}); given by one revision only: {single}")
 
 
 if __name__ == "__main__":
