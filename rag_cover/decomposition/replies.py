@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from rag_cover.english.clauses import MARKS, asks
+from rag_cover.english.clauses import asks
+from rag_cover.english.lexicon import MARKS
 from rag_cover.errors import MalformedReplyError
 from rag_cover.llm.json_replies import parse_reply
 from rag_cover.questions import Role

@@ -16,9 +16,9 @@ from itertools import islice
 from rag_cover.decomposition.deduplication import plain_wording
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.multihop.words import question_about
-from rag_cover.english.clauses import MARKS, finish_question, holds_several, questions_in
+from rag_cover.english.clauses import finish_question, holds_several, questions_in
 from rag_cover.english.indirect import ask_plainly
-from rag_cover.english.lexicon import ARTICLES, AUXILIARIES, BE, SIMPLE_PREPOSITIONS, one_of
+from rag_cover.english.lexicon import ARTICLES, AUXILIARIES, BE, MARKS, SIMPLE_PREPOSITIONS, one_of
 from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, split_list
 from rag_cover.english.topics import split_topics
 from rag_cover.english.words import words_of

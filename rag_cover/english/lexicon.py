@@ -19,6 +19,7 @@ __all__ = [
     "FUNCTION_WORDS",
     "HAVE",
     "IRREGULAR_PARTICIPLES",
+    "MARKS",
     "MODALS",
     "NAME_PARTICLES",
     "NEGATIONS",
@@ -38,6 +39,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+MARKS = "?\uff1f\u061f"
+"""Question marks: Latin, full-width, Arabic."""
 ARTICLES = _words("a an the")
 DEMONSTRATIVES = _words("this that these those")
 PERSONAL_PRONOUNS = _words("i you he she it we they me him her us them")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rag_cover.backends import Failure, Generation
 from rag_cover.coverage import DecompositionPrompts, GeneratedDecomposer, decompose
 from rag_cover.decomposition.deduplication import plain_wording
-from rag_cover.english.clauses import MARKS
+from rag_cover.english.lexicon import MARKS
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.llm.session import LLMSession
 from rag_cover.questions import Question, Role

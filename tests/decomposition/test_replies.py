@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.decomposition.replies import roles_in, sub_questions_in
-from rag_cover.english.clauses import MARKS
+from rag_cover.english.lexicon import MARKS
 from rag_cover.errors import MalformedReplyError
 from rag_cover.questions import Role
 

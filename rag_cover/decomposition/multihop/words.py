@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_cover.english.clauses import MARKS
-from rag_cover.english.lexicon import ARTICLES, AUXILIARIES, PREPOSITIONS, QUESTION_WORDS
+from rag_cover.english.lexicon import ARTICLES, AUXILIARIES, MARKS, PREPOSITIONS, QUESTION_WORDS
 from rag_cover.english.noun_phrases import is_plural
 from rag_cover.english.words import words_of
 
