@@ -50,8 +50,8 @@ from rag_cover.complexity import (
     complexities_of,
 )
 from rag_cover.complexity.calibration import complexity_features
-from rag_cover.complexity.probing import Retrieved
-from rag_cover.complexity.rrcp import Evidential
+from rag_cover.complexity.probing import Retrieved, fit_to_hops
+from rag_cover.complexity.rrcp import ComplexityDecision, Evidential
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.stats.intervals import Interval, bootstrap, wilson
 from rag_cover.stats.logistic import fit_weights, probabilities_of
@@ -196,7 +196,7 @@ def _add_probes(table: Table, source: AnswerSource, fingerprint: str) -> None:
         table.add(f"probability, {reading}", source, scores=regressed(columns, table.probe, table.seed))
     for constraints in get_args(Constraints):
         if shipped := calibration_for(fingerprint, source, constraints):
-            said = np.array([shipped.verdict(each).is_complex for each in evidence])
+            said = np.array([_shipped(shipped, *each).is_complex for each in zip(table.probe.asked, evidence, strict=True)])
             table.add(f"{constraints}, as shipped", source, said=said)
 
 
@@ -231,11 +231,16 @@ def elsewhere(probe: Probed, name: str, data: Path, judge: str) -> list[Row]:
     retrieved: list[Retrieved] = [(each.text, engine.retrieve(each.text, k=K), ()) for each in hard]
     strange = [each for each in complexities_of(retrieved, scorer) if isinstance(each, Complexity)]
     own = [each for each, asked in zip(probe.evidence("none"), probe.asked, strict=True) if asked.is_complex]
-    return [_shares(name, "its own", own, shipped), _shares(name, "StrategyQA's facts", strange, shipped)]
+    facts = "StrategyQA's facts"
+    return [_shares(name, "its own", hard, own, shipped), _shares(name, facts, hard, strange, shipped)]
 
 
-def _shares(name: str, corpus: str, found: Sequence[Evidential], calibration: Calibration) -> Row:
-    verdicts = [calibration.verdict(each) for each in found]
+def _shipped(calibration: Calibration, asked: Asked, found: Evidential) -> ComplexityDecision:
+    return fit_to_hops(calibration, asked.text).verdict(found)
+
+
+def _shares(name: str, corpus: str, asked: Sequence[Asked], found: Sequence[Evidential], calibration: Calibration) -> Row:
+    verdicts = [_shipped(calibration, *each) for each in zip(asked, found, strict=True)]
     incomplete = sum(not each.answerable and each.complete is False for each in verdicts)
     answerable = sum(each.answerable for each in verdicts)
     return [name, corpus, *(percent(wilson(count, len(found))) for count in (incomplete, answerable)), str(len(found))]

@@ -6,7 +6,7 @@ The paper's 0.15 and 0.80 are its own model's; `rag_cover.complexity.fitting` fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, get_args
 
 from rag_cover.argument_checks import refuse_other_than, refuse_outside
@@ -30,6 +30,8 @@ class Calibration:
 
     Args:
         t_ans: the probability from which a document answers the question.
+        t_ans_single_hop: the same for questions whose words name no hops, where one document more often has the whole answer;
+            None: as ``t_ans``.
         t_com: the completeness from which the documents are about the whole question; 0 where it has nothing to say.
         reading: how completeness is read from relevance.
         temperature: of the softmax that peaks relevance; None: relevance as it is.
@@ -51,12 +53,31 @@ class Calibration:
     weights: tuple[float, ...] = ()
     name: str = ""
     n: int = 0
+    t_ans_single_hop: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse thresholds outside [0, 1], and names of nothing."""
         refuse_outside(0, 1, t_ans=self.t_ans, t_com=self.t_com)
+        if self.t_ans_single_hop is not None:
+            refuse_outside(0, 1, t_ans_single_hop=self.t_ans_single_hop)
         for name, known in _NAMES.items():
             refuse_other_than(known, **{name: getattr(self, name)})
+
+    def for_single_hop(self) -> Self:
+        """Return what holds for a question whose words name no hops.
+
+        Its probability of being complex is read from how far the answer probability lies above its own threshold.
+
+        >>> Calibration(t_ans=0.86, t_ans_single_hop=0.7).for_single_hop().t_ans
+        0.7
+        """
+        single, weights = self.t_ans_single_hop, self.weights
+        if single is None:
+            return self
+        if weights and self.constraints != "completeness":
+            shift = logit_of(self.t_ans, edge=PROBABILITY_EDGE) - logit_of(single, edge=PROBABILITY_EDGE)
+            weights = (weights[0] + weights[1] * shift, *weights[1:])
+        return replace(self, t_ans=single, t_ans_single_hop=None, weights=weights)
 
     def verdict(self, evidence: Evidential) -> ComplexityDecision:
         """Decide whether a question is complex; without relevance, answerability decides alone."""

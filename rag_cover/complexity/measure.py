@@ -51,7 +51,7 @@ class ComplexityMeasure:
     required_inputs: ClassVar[tuple[str, ...]] = ("retrieval steps",)
     required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer",)
     optional_models: ClassVar[tuple[ModelKind, ...]] = ("relevance",)
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     result_type: ClassVar[type[Complexity]] = Complexity
     metrics: ClassVar[tuple[SummaryMetric[Complexity], ...]] = (
         SummaryMetric(

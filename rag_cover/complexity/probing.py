@@ -17,11 +17,12 @@ from rag_cover.complexity.evidence import Case, Read, read_documents
 from rag_cover.complexity.result import Complexity
 from rag_cover.complexity.shipped_calibrations import calibration_for
 from rag_cover.complexity.verdicts import complexity_from
+from rag_cover.decomposition.multihop import hops_of
 from rag_cover.english.indirect import ask_plainly
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question
 
-__all__ = ["Retrieved", "complexities_of", "complexity_of", "probe"]
+__all__ = ["Retrieved", "complexities_of", "complexity_of", "fit_to_hops", "probe"]
 
 Retrieved = tuple[Question | str, Sequence[Passage], Sequence[str]]
 """A question, what was retrieved for it, and its gold answers, of which there may be none."""
@@ -87,7 +88,7 @@ def complexity_of(  # noqa: PLR0913  # as `probe`
             answerability decides alone.
         draft: an answer that stands in for gold ones, and is marked so in the result.
         calibration: fitted thresholds; None: those that ship for this scorer, else the paper's.
-        t_ans: the threshold of answerability, before that of any calibration.
+        t_ans: the threshold of answerability, before those of any calibration (`Calibration.t_ans_single_hop` too).
         t_com: the threshold of completeness, likewise.
         constraints: which of the two decide; None: as the calibration says, or both.
 
@@ -163,7 +164,10 @@ class _Settings:
         """Ask the models about all questions at once, and decide each."""
         calibrations = {source: self._resolve_calibration(source) for source in {each.source for each in asked}}
         reads = read_documents([each.case(calibrations[each.source]) for each in asked], self.scorer, self._relevance_model)
-        return [self._decide(read, calibrations[each.source], each.source) for read, each in zip(reads, asked, strict=True)]
+        return [
+            self._decide(read, fit_to_hops(calibrations[each.source], each.question), each.source)
+            for read, each in zip(reads, asked, strict=True)
+        ]
 
     def _decide(self, read: Read, calibration: Calibration, source: AnswerSource) -> Complexity | Failure:
         failures = [document.failure for document in read.documents if document.failure is not None]
@@ -201,12 +205,18 @@ class _Settings:
         if wanted != found.constraints:  # its weights are of other features
             found = replace(found, constraints=wanted, weights=(), name="")
         fitted = (t_ans, t_com) == (found.t_ans, found.t_com)
-        return replace(found, t_ans=t_ans, t_com=t_com, name=found.name if fitted else "")
+        single = found.t_ans_single_hop if self.t_ans is None else None
+        return replace(found, t_ans=t_ans, t_ans_single_hop=single, t_com=t_com, name=found.name if fitted else "")
 
     def _preset(self, source: AnswerSource, constraints: Constraints) -> Calibration | None:
         """Find what ships for the scorer, which holds only where it tells relevance itself."""
         scorer = fingerprint_of(self._own_judge)
         return calibration_for(scorer, source, constraints) if fingerprint_of(self._relevance_model) == scorer else None
+
+
+def fit_to_hops(calibration: Calibration, question: str) -> Calibration:
+    """Return what a calibration holds for a question: where its words name no hops (`hops_of`), the threshold of such ones."""
+    return calibration if hops_of(question) else calibration.for_single_hop()
 
 
 def _text(question: Question | str) -> str:

@@ -225,3 +225,33 @@ def test_a_column_that_does_not_vary_weighs_nothing() -> None:
 
     assert found[2] == 0
     assert np.isfinite(found).all()
+
+
+def test_a_single_hop_question_has_a_threshold_of_its_own() -> None:
+    weights = (1.0, -1.5, 0.5)
+    fitted = Calibration(t_ans=0.86, t_ans_single_hop=0.7, weights=weights)
+
+    single = fitted.for_single_hop()
+
+    assert (single.t_ans, single.t_ans_single_hop) == (0.7, None)
+    assert single.for_single_hop() == single
+    assert Calibration.from_dict(fitted.to_dict()) == fitted
+    at_thresholds = [each.probability(Evidence((each.t_ans,), ((1.0,),))) for each in (fitted, single)]
+    assert at_thresholds[0] == pytest.approx(at_thresholds[1])
+
+
+def test_completeness_alone_asks_nothing_of_the_answer_of_a_single_hop_question() -> None:
+    fitted = Calibration(t_ans_single_hop=0.7, constraints="completeness", weights=(1.0, 2.0))
+
+    assert fitted.for_single_hop().weights == (1.0, 2.0)
+
+
+def test_a_calibration_written_before_single_hop_thresholds_is_read() -> None:
+    older = {name: value for name, value in Calibration(t_ans=0.4).to_dict().items() if name != "t_ans_single_hop"}
+
+    assert Calibration.from_dict(older) == Calibration(t_ans=0.4)
+
+
+def test_a_single_hop_threshold_lies_between_0_and_1() -> None:
+    with pytest.raises(InvalidValueError, match="t_ans_single_hop"):
+        Calibration(t_ans_single_hop=1.5)

@@ -298,6 +298,17 @@ def test_thresholds_given_go_before_a_calibration_and_that_before_the_papers() -
     assert (plain.t_ans, plain.t_com, plain.calibration) == (0.15, 0.80, None)
 
 
+def test_a_question_that_names_no_hops_goes_by_the_threshold_of_such_questions() -> None:
+    scorer = ScriptedScorer(default=0.75)
+    calibration = Calibration(t_ans=0.86, t_ans_single_hop=0.7)
+
+    hops = complexity_of(BORN, [AUSTEN], scorer, calibration=calibration)
+    single = complexity_of("Who wrote Emma?", [AUSTEN], scorer, calibration=calibration)
+    given = complexity_of("Who wrote Emma?", [AUSTEN], scorer, calibration=calibration, t_ans=0.8)
+
+    assert [(each.t_ans, each.answerable) for each in (hops, single, given)] == [(0.86, False), (0.7, True), (0.8, False)]
+
+
 def test_thresholds_fitted_in_another_way_are_noted() -> None:
     calibration = Calibration(references="gold", name="some questions")
 
