@@ -19,8 +19,9 @@ from rag_cover.decomposition.multihop.words import question_about
 from rag_cover.english.clauses import finish_question, holds_several, questions_in
 from rag_cover.english.indirect import ask_plainly
 from rag_cover.english.lexicon import ARTICLES, AUXILIARIES, BE, MARKS, SIMPLE_PREPOSITIONS, one_of
-from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, split_list
+from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, split_list
 from rag_cover.english.topics import split_topics
+from rag_cover.english.verbs import participle_of_past
 from rag_cover.english.words import words_of
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.short_forms import capitalise
@@ -62,6 +63,9 @@ _AGENTS = re.compile(r"(?P<ask>who) (?P<verbs>\w+(?:ed|te|nt|lt) and \w+(?:ed|te
 _WHERE_AND_WHEN = re.compile(
     r"(?P<first>when|where|why|how|who)\ and\ (?P<second>when|where|why|how)\ (?!and\b)(?P<rest>[^?]+)",
     re.VERBOSE | re.IGNORECASE,
+)
+_WHO_AND_WHEN = re.compile(
+    r"(?P<who>who\ (?P<did>\w+)\ (?P<x>[^?,]+?)),?\ and\ (?P<second>when|where|why|how)", re.VERBOSE | re.IGNORECASE
 )
 _MEASURED = re.compile(
     rf"(?P<ask>how\ (?:much|long|far|old|big|tall|high|deep|expensive)\ {one_of(BE)})\ (?P<list>(?:an?|the)\ [^?]+)",
@@ -127,6 +131,13 @@ def _parts(text: str) -> list[str]:
         return [text]
     if match := _WHERE_AND_WHEN.fullmatch(question):
         return [f"{match[word].capitalize()} {match['rest']}?" for word in ("first", "second")]
+    if (
+        (match := _WHO_AND_WHEN.fullmatch(question))
+        and (done := participle_of_past(match["did"]))
+        and is_noun_phrase(match["x"])
+    ):
+        was = f"{match['second'].capitalize()} {'were' if is_plural(match['x']) else 'was'} {match['x']} {done}?"
+        return [f"{capitalise(match['who'])}?", was]
     if holds_several(text):
         return [text]
     return _items(question) or _split_shared_object(question) or _split_measured(question) or [text]

@@ -21,6 +21,7 @@ from rag_cover.english.lexicon import (
     one_of,
 )
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in
+from rag_cover.english.spelling import spell_out
 from rag_cover.english.topics import strip_courtesies
 from rag_cover.english.verbs import base_of_past, base_of_third_person
 from rag_cover.english.words import words_of
@@ -36,7 +37,7 @@ _MANNER = r"(?:please|pls|plz|kindly|maybe|perhaps|possibly|quickly|briefly|also
 _ASKER = r"(?:you(?:\ (?:guys|all|people))?|u|someone|somebody|anyone|anybody)"
 _TELL = (
     r"(?:tell|remind|advise|inform|show)\ (?:me|us)|let\ (?:me|us)\ know|explain(?:\ to\ (?:me|us))?|say|describe|clarify"
-    r"|confirm|check|find\ out"
+    r"|confirm|check|verify|find\ out|help\ (?:me|us)\ (?:to\ )?(?:understand|see|work\ out|figure\ out|find\ out)"
 )
 _LEAD = re.compile(
     rf"""(?:(?:hi|hello|hey|sorry|excuse\ me|please|pls|plz|so|ok|okay|and|also|well)\b,?\ )*(?:
@@ -60,6 +61,12 @@ _ABOUT = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """What stands before an order, which is rephrased as one."""
+_THAT = re.compile(
+    rf"""^(?P<lead>(?:please\ )?(?:(?:can|could|would|will)\ {_ASKER}\ (?:{_MANNER}\ )*)?(?:confirm|check|verify))
+    \ that\ (?=\w+\ \w+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What wants to know whether something is so."""
 _TO_KNOW = re.compile(
     r"""^(?:(?:i|we)(?:['’]d|\ would)\ (?:really\ |also\ )?like|(?:(?:i|we)\ )?(?:just\ |also\ )?(?:want|need))
     \ to\ know\ (?=the\ )""",
@@ -68,8 +75,13 @@ _TO_KNOW = re.compile(
 """What stands before a thing that one wants to be told."""
 _AND_YOU = re.compile(rf",?\ (?:and|but)\ (?=(?:can|could|would|will|do)\ {_ASKER}\b)", re.VERBOSE | re.IGNORECASE)
 """What stands before an indirect question that follows another question."""
+_ORDER = re.compile(
+    rf"""(?:please\ )?(?:explain|describe|outline|tell\ me(?:\ more)?\ about)\ (?P<x>[\w\s'’-]{{3,60}}?),?\ and\ (?:also\ )?
+    (?P<clause>{_WORD}\ .+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _JOINED = re.compile(
-    rf",?\ and\ (?:also\ |if\ (?:so|yes),?\ )?(?={_QUESTION_WORD})(?!if\ so\b)"
+    rf",?\ (?:and|but),?\ (?:also\ |if\ (?:so|yes|not|no),?\ )?(?={_QUESTION_WORD})(?!if\ (?:so|not)\b)"
     r"|,\ (?=(?:what|when|where|why|how|who|whether)\b)",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -88,6 +100,12 @@ _ASKING = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _DOES = re.compile(rf"\w+(?<!s)s|\w+ed|went|came|began|took|gave|fell|{one_of(IRREGULAR_PARTICIPLES)}")
+_THEY_DO = re.compile(
+    r"""[a-z]+(?<!s)s\ (?:eat|drink|need|want|like|mean|say|use|think|know|see|get|cost|include|contain|cover|require|offer)
+    (?:\ .+)?""",
+    re.VERBOSE,
+)
+"""What several do: "(what) dogs eat"."""
 _WITH_NOUN = re.compile(r"(?:what|which|whose|how many) (?!exactly)")
 _ASKS_FOR_SUBJECT = frozenset({"who", "what", "which", "whose", "how many"})
 """After these a clause without another subject tells what they do: "who runs it", "which documents are needed"."""
@@ -125,7 +143,7 @@ def ask_plainly(text: str) -> str:
     >>> ask_plainly("Hello! Could you please tell me when the museum opens? Thanks!")
     'When does the museum open?'
     """
-    return ask_directly(strip_courtesies(text))
+    return ask_directly(strip_courtesies(spell_out(text)))
 
 
 def ask_directly(text: str) -> str:
@@ -157,15 +175,30 @@ def _ask_piece(sentence: str) -> str:
 
 
 def _ask_sentence(sentence: str) -> str:
-    bare = _TO_KNOW.sub("Tell me ", _ABOUT.sub("", sentence, count=1), count=1)
+    bare = _TO_KNOW.sub("Tell me ", _ABOUT.sub("", _THAT.sub(r"\g<lead> whether ", sentence), count=1), count=1)
     lead = _LEAD.match(bare)
     if lead is None:
-        return sentence if bare == sentence else capitalise(bare)
+        return _ask_order(bare) or (sentence if bare == sentence else capitalise(bare))
     asked = _SHORT.sub(lambda match: f"{match['word']} {_LONG[match['short'].lower()]}", bare[lead.end() :].rstrip(" .?!"))
     clauses = [_ask_part(clause.strip()) for clause in _JOINED.split(asked)]
     if None in clauses:
         return sentence
     return f"{capitalise(' and '.join(each for each in clauses if each is not None))}?"
+
+
+def _ask_order(sentence: str) -> str | None:
+    """Ask for a thing and what else is asked of it: "explain the refund policy and how long refunds take"; else None."""
+    order = _ORDER.fullmatch(sentence.rstrip(" .?!"))
+    if order is None or not is_noun_phrase(order["x"]):
+        return None
+    asked = _ask_part(order["clause"])
+    if asked is None:
+        return None
+    is_known = order["x"].lower().startswith("the ")
+    about = (
+        f"{'are' if is_plural(order['x']) else 'is'} {order['x']}" if is_known else f"is important to know about {order['x']}"
+    )
+    return f"What {about} and {asked}?"
 
 
 def _ask_part(part: str) -> str | None:
@@ -185,8 +218,8 @@ def _ask_clause(clause: str) -> str | None:
     word, rest = asking["word"].lower(), asking["clause"]
     if word == "if" or word.startswith("whether"):
         return _invert(rest)
-    if word == "how" and rest.startswith("come "):
-        return None
+    if (word == "how" and rest.startswith("come ")) or _THEY_DO.fullmatch(rest):
+        return f"{asking['word']} do {rest}" if word != "how" else None
     if _is_predicate(rest, of=word.removesuffix(" exactly")):
         return clause
     return _ask_inverted(clause, asking["word"], rest)

@@ -21,7 +21,7 @@ from rag_cover.english.lexicon import (
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
 from rag_cover.english.words import content_words, words_of
 
-__all__ = ["resolve_pronouns"]
+__all__ = ["refers", "resolve_pronouns"]
 
 _AUXILIARY = one_of(YES_NO_OPENERS)
 _REFERS = re.compile(r"\b(?:it|they|them|he|she|him|its|their|his)\b", re.IGNORECASE)
@@ -66,7 +66,12 @@ _MAKER = re.compile(
 _THING = re.compile(r"its?$", re.IGNORECASE)
 """After "the founder of Google" it is Google."""
 _POSSESSIVE = re.compile(r"['’]s?\b|s['’]")
-_NAME_OF = re.compile(r"the\ (?:\w+\ )?names?$", re.VERBOSE | re.IGNORECASE)
+_NAME_OF = re.compile(
+    r"""the\ (?:\w+\ )?(?:names?|length|height|size|depth|width|weight|age|colou?r|meaning|definition|(?:phone\ )?number|address
+    |email)$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""After "the length of the tunnel" "it" is the tunnel."""
 _WHO = re.compile(r"who\b", re.IGNORECASE)
 _WHY = re.compile(rf"why\ {one_of(BE)}\b", re.VERBOSE | re.IGNORECASE)
 _PLURAL = re.compile(r"(?:they|them|their)$", re.IGNORECASE)
@@ -100,10 +105,13 @@ _EXPLETIVE = re.compile(
 _PERSONAL_ACT = re.compile(rf"\b{_AUXILIARY}\ (?:i|we|you|one)\b", re.IGNORECASE)
 _EFFORT = re.compile(r"\bit\ (?:take|cost)\b", re.IGNORECASE)
 """After "how do I bake bread" the "it" of "how long does it take" is the baking."""
-_WHOLE_EFFORT = re.compile(rf"[^{MARKS}]+\ it\ (?:take|cost)[\s{MARKS}]*", re.IGNORECASE)
+_WHOLE_EFFORT = re.compile(rf"[^{MARKS}]+\ it\ (?:take|cost)[\s{MARKS}]*|how\ much\ is\ it[\s{MARKS}]*", re.IGNORECASE)
 _ACT = re.compile(
-    rf"(?:how|where|when|why)\ {_AUXILIARY}\ (?:i|we|you|one)\ (?P<act>[a-z]+(?:\ [^{MARKS}]+)?)", re.VERBOSE | re.IGNORECASE
+    rf"""(?:(?:(?:how|where|when|why)\ )?{_AUXILIARY}\ (?:i|we|you|one)
+    |how\ to|(?:what|which)\ (?:\w+\ ){{1,2}}do\ (?:i|we|you)\ need\ to)\ (?P<act>[a-z]+(?:\ [^{MARKS}]+)?)""",
+    re.VERBOSE | re.IGNORECASE,
 )
+_ASKS_HOW = re.compile(r"(?:how|where|when|why)\b", re.IGNORECASE)
 _ACT_IS = re.compile(
     r"is\ it\ (?:also\ |really\ )?(?:free|allowed|permitted|legal|illegal|forbidden|safe|dangerous|possible|expensive|cheap)\b",
     re.VERBOSE | re.IGNORECASE,
@@ -121,11 +129,18 @@ _ABOUT = re.compile(
     |(?:who|what)\ \w+\ (?P<object>[^{MARKS}]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_HOW_TO = re.compile(r"^how to ", re.IGNORECASE)
+_IS = re.compile(r"^(what|who|where|when|how)['’]s ", re.IGNORECASE)
 _PERSONAL = re.compile(
     rf"(?:i|we|you|one)\ \w+(?:\ {one_of(SIMPLE_PREPOSITIONS | {'after', 'off', 'out', 'up'})})?\ (?P<object>.+)",
     re.VERBOSE | re.IGNORECASE,
 )
 """What a person does to something: "I care for a pan"."""
+
+
+def refers(question: str) -> bool:
+    """Return whether a question speaks of something or of somebody by a pronoun."""
+    return _REFERS.search(question) is not None
 
 
 def resolve_pronouns(questions: Sequence[str], *, context: bool) -> list[str]:
@@ -165,10 +180,10 @@ def _tell_effort(question: str, first: str) -> str | None:
     >>> _tell_effort("is it free?", "Where can I park")
     'is it free to park?'
     """
-    done = _ACT.fullmatch(first)
+    done = _ACT.fullmatch(first.rstrip(f" {MARKS}"))
     if done is None or _REFERS.search(done["act"]):
         return None
-    if (said := _ACT_IS.match(question)) and _subject(first) is None:
+    if (said := _ACT_IS.match(question)) and _ASKS_HOW.match(first) and _subject(first) is None:
         return f"{said.group()} to {done['act'].rstrip()}{question[said.end() :]}"
     if not _WHOLE_EFFORT.fullmatch(question):
         return None
@@ -247,6 +262,8 @@ def _referent(subject: str, question: str, *, asks_who: bool) -> str | None:
     if _PERSON.match(pronoun.group()) and (asks_who or _POSSESSIVE.search(subject)):
         return None
     head, of, rest = subject.partition(" of ")
+    if _PERSON.match(pronoun.group()) and (of or _OF_A_KIND.match(subject)) and not _MAKER.match(head):
+        return rest or None
     if of and (_NAME_OF.match(head) or (_MAKER.match(head) and _THING.match(pronoun.group()))):
         return rest
     plural = bool(_PLURAL.match(pronoun.group()))
@@ -302,7 +319,7 @@ def _without_predicate(text: str, question: str) -> str:
 
 def _subject(question: str) -> str | None:
     """Find what a question is about: what follows its auxiliary, or the object of "who wrote …"."""
-    match = _ABOUT.match(question)
+    match = _ABOUT.match(_IS.sub(r"\1 is ", _HOW_TO.sub("how do I ", question)))
     if match is None:
         return None
     if (personal := _PERSONAL.fullmatch((match["rest"] or "").strip())) is not None:

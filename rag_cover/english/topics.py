@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_cover.english.lexicon import ARTICLES, DEMONSTRATIVES, POSSESSIVES, YES_NO_OPENERS, one_of
+from rag_cover.english.lexicon import ARTICLES, DEMONSTRATIVES, POSSESSIVES, QUESTION_WORDS, YES_NO_OPENERS, one_of
 from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, split_list
 from rag_cover.english.words import words_of
 from rag_cover.short_forms import capitalise
@@ -24,11 +24,12 @@ ASKS_NOTHING = "the question asks nothing: it is a greeting, thanks, or a word o
 """Why small talk is not measured."""
 _ATTRIBUTES = frozenset(
     words_of(
-        """address age amount capacity charge charges code colour color cost costs currency date dates deadline deadlines
-        definition deposit dimensions discount discounts distance dosage duration email fare fares fee fees frequency
-        height hours ingredients length limit limits location menu name number password passwords penalty phone policy
-        population postcode price prices procedure rate rates rent requirements rule rules salary schedule size sizes
-        speed symptoms tariff tariffs temperature time times timetable title value volume warranty weight width"""
+        """address advantages age amount benefits capacity causes charge charges code color colour cost costs currency date
+        dates deadline deadlines definition deposit dimensions disadvantages discount discounts distance dosage drawbacks
+        duration email fare fares fee fees frequency height hours ingredients length limit limits location menu name number
+        password passwords penalty phone policy population postcode price prices procedure rate rates rent requirements rule
+        rules salary schedule size sizes speed symptoms tariff tariffs temperature time times timetable title value volume
+        warranty weight width"""
     )
 )
 """Nouns that ask for one thing of another: who types "wifi password" wants the password, not all about it."""
@@ -86,8 +87,10 @@ def is_courtesy(text: str) -> bool:
 
 
 _GREETING = re.compile(
-    r"^(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|dear [^,.!?]{1,40})(?: (?:there|all|everyone|team))?[,!.:]\s+",
-    re.IGNORECASE,
+    rf"""^(?:(?:hi|hello|hey|hiya|good\ (?:morning|afternoon|evening)|dear\ [^,.!?]{{1,40}})
+        (?:\ (?:there|all|everyone|team))?[,!.:]\s+
+    |(?:hi|hello|hey|hiya)(?:\ there)?\ (?=(?:{one_of(QUESTION_WORDS | YES_NO_OPENERS)}|i|please)\b))""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _ANNOUNCEMENT = re.compile(
     r"^(?:(?:just )?(?:a |one |another )?(?:quick |short |simple )?question(?: for you)?|q)\s*(?::|,|-|–|—)\s+(?=\S)",

@@ -6,7 +6,7 @@ import re
 
 from rag_cover.english.words import words_of
 
-__all__ = ["base_of_past", "base_of_third_person"]
+__all__ = ["base_of_past", "base_of_third_person", "participle_of_past"]
 
 _PASTS = dict(
     zip(
@@ -23,6 +23,19 @@ _PASTS = dict(
         strict=True,
     )
 )
+_PARTICIPLES = dict(
+    zip(
+        words_of(
+            "wrote began broke chose drew drove flew forgot gave grew knew ran saw spoke stole sang took threw wore did ate"
+        ),
+        words_of(
+            """written begun broken chosen drawn driven flown forgotten given grown known run seen spoken stolen sung taken
+            thrown worn done eaten"""
+        ),
+        strict=True,
+    )
+)
+"""Of verbs whose participle differs from their past."""
 _DOUBLED = re.compile(r".*[aeiou]([bdgmnprt])\1|(?:cancel|travel|model|label|control|expel)l")
 _ONE_SYLLABLE = re.compile(r"[^aeiou]*[aeiou][bcdgklmnprstvz]")
 _NEEDS_E = re.compile(
@@ -67,3 +80,12 @@ def base_of_past(verb: str) -> str:
     if _BARE.fullmatch(stem):
         return stem
     return f"{stem}e" if _ONE_SYLLABLE.fullmatch(stem) or _NEEDS_E.fullmatch(stem) else stem
+
+
+def participle_of_past(verb: str) -> str:
+    """Return the participle of a verb in the past; empty where it is no such form.
+
+    >>> [participle_of_past(verb) for verb in ("wrote", "founded", "built", "open")]
+    ['written', 'founded', 'built', '']
+    """
+    return _PARTICIPLES.get(verb) or (verb if verb.endswith("ed") or verb in _PASTS else "")
