@@ -16,11 +16,12 @@ from itertools import islice
 from rag_cover.decomposition.deduplication import plain_wording
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.multihop.words import question_about
-from rag_cover.english.clauses import finish_question, holds_several, questions_in
+from rag_cover.english.clauses import holds_several, questions_in
 from rag_cover.english.indirect import ask_plainly
-from rag_cover.english.lexicon import ARTICLES, AUXILIARIES, BE, MARKS, SIMPLE_PREPOSITIONS, one_of
+from rag_cover.english.lexicon import ARTICLES, AUXILIARIES, BE, MARKS, POSSESSIVES, SIMPLE_PREPOSITIONS, one_of
 from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, split_list
-from rag_cover.english.topics import split_topics
+from rag_cover.english.orders import finish_question
+from rag_cover.english.topics import is_courtesy, is_small_talk, split_topics
 from rag_cover.english.verbs import participle_of_past
 from rag_cover.english.words import words_of
 from rag_cover.questions import Role, SubQuestion
@@ -43,6 +44,11 @@ _VERB = r"(?!the\b|a\b|an\b|my\b|your\b|it\b|to\b)[a-z]+"
 _VERBS = re.compile(
     rf"""(?P<ask>how\ (?:to|(?:do|can|could|should|would|must)\ (?:i|you|we|one|they|people|staff|users|customers)))
     \ (?P<verbs>{_VERB}(?:,\ {_VERB})*,?\ and\ {_VERB})\ (?P<object>[^?]+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_OPENS_AND_CLOSES = re.compile(
+    r"""(?P<ask>(?:when|(?:at\ )?what\ time)\ (?:do|does)\ [\w\s]+?)
+    \ (?P<verbs>open\ and\ close|start\ and\ (?:end|finish))(?P<object>(?:\ [^?]+)?)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _PASSIVES = re.compile(
@@ -68,10 +74,12 @@ _WHO_AND_WHEN = re.compile(
     r"(?P<who>who\ (?P<did>\w+)\ (?P<x>[^?,]+?)),?\ and\ (?P<second>when|where|why|how)", re.VERBOSE | re.IGNORECASE
 )
 _MEASURED = re.compile(
-    rf"(?P<ask>how\ (?:much|long|far|old|big|tall|high|deep|expensive)\ {one_of(BE)})\ (?P<list>(?:an?|the)\ [^?]+)",
+    rf"""(?P<ask>how\ (?:much|long|far|old|big|tall|high|deep|expensive)\ {one_of(BE)}
+    |do\ (?:you|they)\ (?:have|offer|sell|rent|provide|serve))\ (?P<list>(?:an?|the)\ [^?]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
 """How much two things are, each with its article: "how much is a day pass and a week pass"."""
+_WHAT_ARE = re.compile(rf"what\ {one_of(BE)}\ (?P<list>(?:the|your)\ [^?]+)", re.VERBOSE | re.IGNORECASE)
 _EACH_WITH_ITS_OWN = re.compile(
     r"""(?P<ask>(?:what|how\ (?:much|long|many))\ [^?]*?\b(?:pay|pays|cost|costs|price|fee|charged?|open|take|takes)\b[^?]*?)
     \ (?P<of>for|in|on)\ (?P<first>[^?]+)\ and\ (?P=of)\ (?P<second>[^?]+)""",
@@ -97,8 +105,8 @@ _FOREIGN = frozenset(
 def decompose_by_rules(text: str, *, most: int) -> tuple[SubQuestion, ...]:
     """Split a question into at most ``most`` sub-questions: what it asks is core, steps towards that are background.
 
-    Every one ends with a question mark and none occurs twice. A question that asks one thing has itself as its only one, a
-    blank text has none.
+    Every one ends with a question mark and none occurs twice. A question that asks one thing has itself as its only one. A
+    blank text has none, nor has a greeting or thanks.
 
     >>> [sub.text for sub in decompose_by_rules("How do I store and reheat cooked rice?", most=12)]
     ['How do I store cooked rice?', 'How do I reheat cooked rice?']
@@ -107,6 +115,8 @@ def decompose_by_rules(text: str, *, most: int) -> tuple[SubQuestion, ...]:
     >>> [(sub.text, sub.role.value) for sub in decompose_by_rules("When was the director of film Jaws born?", most=12)]
     [('When was the director of film Jaws born?', 'core'), ('Who is the director of film Jaws?', 'background')]
     """
+    if is_small_talk(text) or is_courtesy(text):
+        return ()
     text = ask_plainly(text)
     asked = split_topics(text.strip().rstrip(f".!{MARKS}")) or questions_in(text)
     core = [part for question in islice(asked, most) for part in _parts(finish_question(question))]
@@ -140,7 +150,9 @@ def _parts(text: str) -> list[str]:
         return [f"{capitalise(match['who'])}?", was]
     if holds_several(text):
         return [text]
-    return _items(question) or _split_shared_object(question) or _split_measured(question) or [text]
+    return (
+        _items(question) or _split_shared_object(question) or _split_measured(question) or _split_topics_of(question) or [text]
+    )
 
 
 def _items(question: str) -> list[str]:
@@ -170,6 +182,17 @@ def _split_measured(question: str) -> list[str]:
     return []
 
 
+def _split_topics_of(question: str) -> list[str]:
+    """Ask for each of several attributes: "what are the opening hours and the prices"."""
+    match = _WHAT_ARE.fullmatch(question)
+    topics = split_topics(match["list"]) if match else ()
+    named = [
+        topic if topic.partition(" ")[0].lower() in ARTICLES | POSSESSIVES else f"{topics[0].split()[0]} {topic}"
+        for topic in topics
+    ]
+    return [f"What {'are' if is_plural(topic) else 'is'} {topic}?" for topic in named]
+
+
 def _names(text: str) -> tuple[str, ...]:
     """Split a list of things; empty where a part tells where one is, or which: "heather in beauty", "the first"."""
     names = split_list(text)
@@ -178,7 +201,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _split_shared_object(question: str) -> list[str]:
     """Split verbs that share what follows."""
-    for pattern in (_VERBS, _PASSIVES, _AGENTS):
+    for pattern in (_VERBS, _OPENS_AND_CLOSES, _PASSIVES, _AGENTS):
         if (match := pattern.fullmatch(question)) and match["verbs"].lower() not in _FIXED_PAIRS:
             ask, rest = match["ask"], match["object"].strip()
             if pattern is _PASSIVES and rest and not _ADVERBIAL.match(rest):

@@ -46,6 +46,7 @@ _LEAD = re.compile(
     |(?:would\ you\ )?mind\ (?:telling\ (?:me|us)|explaining|saying)
     |(?:i|we)(?:['’]d|\ would)\ (?:really\ |also\ )?(?:like|love)\ to\ (?:know|ask|find\ out|understand)
     |(?:(?:i|we)\ )?(?:just\ |also\ |really\ )?(?:want|wanted|need)\ to\ (?:know|ask|find\ out|understand|check)
+    |(?:i(?:['’]m|\ am|\ was)?\ |just\ )*(?:wondering|wonder)\ if\ {_ASKER}\ (?:can|could|would)\ (?:{_MANNER}\ )*(?:{_TELL})
     |(?:i(?:['’]m|\ am|\ was)?\ |we(?:['’]re|\ are|\ were)?\ |just\ )*(?:wondering|wonder|curious)(?:\ (?:about|to\ know))?
     |(?:can|could|may|might)\ i\ (?:please\ |just\ )?(?:ask|know)(?:\ you)?
     |any\ (?:idea|clue)|any\ chance\ {_ASKER}\ (?:(?:can|could)\ (?:tell\ me|say)|knows?)
@@ -134,6 +135,12 @@ _BASES = words_of("need feed proceed succeed exceed bring sing apply rely reply 
 """Verbs that end as participles and adverbs do."""
 _PREPOSITION = re.compile(rf"\ {one_of(SIMPLE_PREPOSITIONS)}\ ", re.IGNORECASE)
 _AT_WHAT = re.compile(rf"(?P<before>(?:{_BEFORE_WORD})?)(?P<clause>.+)", re.VERBOSE | re.IGNORECASE)
+_NOT_INVERTED = re.compile(
+    r"""^(?:for\ )?(?P<word>how\ (?:long|much|often|many\ \w+)|what|where|when|why)\ (?P<who>i|you|we)
+    \ (?P<aux>can|may|must|should)\ """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_TWO = 2
 _TO_DO = re.compile(r"(?P<word>how|where|when|what)\ to\ (?=\S)", re.IGNORECASE)
 
 
@@ -178,12 +185,14 @@ def _ask_sentence(sentence: str) -> str:
     bare = _TO_KNOW.sub("Tell me ", _ABOUT.sub("", _THAT.sub(r"\g<lead> whether ", sentence), count=1), count=1)
     lead = _LEAD.match(bare)
     if lead is None:
+        bare = _NOT_INVERTED.sub(r"\g<word> \g<aux> \g<who> ", bare, count=1)
         return _ask_order(bare) or (sentence if bare == sentence else capitalise(bare))
     asked = _SHORT.sub(lambda match: f"{match['word']} {_LONG[match['short'].lower()]}", bare[lead.end() :].rstrip(" .?!"))
     clauses = [_ask_part(clause.strip()) for clause in _JOINED.split(asked)]
     if None in clauses:
         return sentence
-    return f"{capitalise(' and '.join(each for each in clauses if each is not None))}?"
+    joint = " and " if len(clauses) <= _TWO else "? "
+    return f"{capitalise(joint.join(capitalise(each) if joint == '? ' else each for each in clauses if each is not None))}?"
 
 
 def _ask_order(sentence: str) -> str | None:

@@ -18,13 +18,13 @@ from rag_cover.english.lexicon import (
     YES_NO_OPENERS,
     one_of,
 )
-from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
+from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, subject_in, without_last_verb
 from rag_cover.english.words import content_words, words_of
 
 __all__ = ["refers", "resolve_pronouns"]
 
 _AUXILIARY = one_of(YES_NO_OPENERS)
-_REFERS = re.compile(r"\b(?:it|they|them|he|she|him|its|their|his)\b", re.IGNORECASE)
+_REFERS = re.compile(r"\b(?-i:(?!IT\b))(?:it|they|them|he|she|him|its|their|his)\b", re.IGNORECASE)
 _ELLIPTIC = re.compile(
     r"""^(?:what|how)\ about\b|^why\ or\ why\ not\b|^how\ (?:many|much)\ \w+\W*$
     |\b(?:some|others?|ones?|those|these|here|each|such|both)\b(?!\ (?:of|people|more)\b)""",
@@ -38,6 +38,7 @@ _DEMONSTRATIVE = re.compile(
 """What stands for a whole clause: "how long does that take"."""
 _EVENT = re.compile(r"why\b", re.IGNORECASE)
 _LAST_ONE = re.compile(rf"\bone(?=[\s{MARKS}]*$)", re.IGNORECASE)
+_ANOTHER_ONE = re.compile(rf"\ban?\ [a-z]+\ one(?=[\s{MARKS}]*$)", re.IGNORECASE)
 _OF_A_KIND = re.compile(r"an?\ ", re.IGNORECASE)
 _TELLS_WHICH = (
     ARTICLES
@@ -130,6 +131,7 @@ _ABOUT = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _HOW_TO = re.compile(r"^how to ", re.IGNORECASE)
+_IS_THERE = re.compile(rf"{one_of(BE)}\ there\ (?:any\ )?(?P<x>[^{MARKS}]+)", re.IGNORECASE)
 _IS = re.compile(r"^(what|who|where|when|how)['’]s ", re.IGNORECASE)
 _PERSONAL = re.compile(
     rf"(?:i|we|you|one)\ \w+(?:\ {one_of(SIMPLE_PREPOSITIONS | {'after', 'off', 'out', 'up'})})?\ (?P<object>.+)",
@@ -149,9 +151,9 @@ def resolve_pronouns(questions: Sequence[str], *, context: bool) -> list[str]:
         return []
     first, *later = questions
     later = [_say_it(each, first) for each in later]
-    if any(_leans_on(first, each) for each in later):
-        return []
     told = {} if context else {each: found for each in later if (found := _tell_effort(each, first))}
+    if any(_leans_on(first, each) for each in later if each not in told):
+        return []
     asked = [each for each in ([first, *later] if context else later) if each not in told]
     refer = [each for each in asked if _REFERS.search(each) or _THERE.search(each)]
     if not refer:
@@ -188,7 +190,7 @@ def _tell_effort(question: str, first: str) -> str | None:
     if not _WHOLE_EFFORT.fullmatch(question):
         return None
     asked = question.rstrip(f" {MARKS}")
-    return f"{asked} to {done['act'].rstrip()}{question[len(asked) :]}"
+    return f"{asked} to {done['act'].partition(',')[0].rstrip()}{question[len(asked) :]}"
 
 
 def _say_it(question: str, first: str) -> str:
@@ -197,10 +199,13 @@ def _say_it(question: str, first: str) -> str:
     >>> _say_it("who may use one?", "What does a kayak cost per hour")
     'who may use it?'
     >>> _say_it("where do I get a bigger one?", "What does a kayak cost per hour")
-    'where do I get a bigger one?'
+    'where do I get a bigger kayak?'
     """
+    subject = _subject(first) or ""
+    if subject and _ANOTHER_ONE.search(question):
+        return _LAST_ONE.sub(head_noun(subject), question)
     before = question.rstrip(f" {MARKS}").lower().split()[-3:-1]
-    if not _LAST_ONE.search(question) or not _OF_A_KIND.match(_subject(first) or "") or _TELLS_WHICH & {*before}:
+    if not _LAST_ONE.search(question) or not _OF_A_KIND.match(subject) or _TELLS_WHICH & {*before}:
         return question
     return _LAST_ONE.sub("it", question)
 
@@ -277,7 +282,9 @@ def _leans_on(first: str, later: str) -> bool:
     nouns = re.findall(r"\b(?:the|this|that|these|those) (\w+)", later.lower())
     if any(noun in content_words(first) and not _is_named_alike(noun, first) for noun in nouns):
         return True
-    if (_EVENT.match(first) and _LAST_IT.search(later)) or _UNFINISHED.search(first) or not content_words(later):
+    if (_EVENT.match(first) and _LAST_IT.search(later)) or _UNFINISHED.search(first):
+        return True
+    if not content_words(later) and not refers(later):
         return True
     return bool(_ELLIPTIC.search(later) or _DEMONSTRATIVE.search(later))
 
@@ -319,6 +326,8 @@ def _without_predicate(text: str, question: str) -> str:
 
 def _subject(question: str) -> str | None:
     """Find what a question is about: what follows its auxiliary, or the object of "who wrote …"."""
+    if (there := _IS_THERE.fullmatch(question.rstrip(f" {MARKS}"))) is not None:
+        return there["x"] if is_noun_phrase(there["x"]) else None
     match = _ABOUT.match(_IS.sub(r"\1 is ", _HOW_TO.sub("how do I ", question)))
     if match is None:
         return None

@@ -71,6 +71,7 @@ _COURTESY = re.compile(
     |(?:can|could|may)\ i\ ask(?:\ you)?(?:\ (?:something|a\ (?:quick\ )?question|one\ thing))?
     |(?:do|have)\ you\ (?:have|got)\ a\ (?:minute|moment|second)(?:\ for\ me)?
     |are\ you\ there|is\ any(?:one|body)\ there|how\ are\ you(?:\ (?:doing|today))*
+    |you\ (?:did\ not|didn['’]t|never)\ answer(?:ed)?\ (?:my|the)\ question|that['’]s\ not\ what\ i\ (?:asked|meant)
     |(?:can|could)\ you\ (?:please\ )?(?:answer|reply|respond)(?:\ (?:me|quickly|soon|fast|briefly|shortly|today))*
     )(?:,?\ please)?\W*""",
     re.VERBOSE | re.IGNORECASE,
@@ -93,10 +94,12 @@ _GREETING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ANNOUNCEMENT = re.compile(
-    r"^(?:(?:just )?(?:a |one |another )?(?:quick |short |simple )?question(?: for you)?|q)\s*(?::|,|-|–|—)\s+(?=\S)",
+    r"^(?:(?:just )?(?:an? |one |another |one more |a few |some |several |two |three )?(?:quick |short |simple )?"
+    r"(?:questions?|things?)(?: for you)?|q|by the way|btw)\s*(?::|,|-|–|—)\s+(?=\S)",
     re.IGNORECASE,
 )
 """What announces a question: "Quick question: …"."""
+_PLEASE = re.compile(r"(?:,? please|, (?:thanks|thank you))(?=[?!.]*$)", re.IGNORECASE)
 _CLOSING = re.compile(
     r"""(?:(?:kind|best|warm|many)\ )*(?:regards|wishes)\b.*|(?:many\ )?thanks\b.*|thank\ you\b.*
     |yours\ (?:sincerely|truly)\b.*|cheers\b.*""",
@@ -116,9 +119,9 @@ def strip_courtesies(text: str) -> str:
     if not kept:
         return text
     first = _ANNOUNCEMENT.sub("", _GREETING.sub("", kept[0], count=1), count=1)
-    if kept == pieces and first == kept[0]:
-        return text
-    return " ".join([capitalise(first), *kept[1:]])
+    last = _PLEASE.sub("", first if len(kept) == 1 else kept[-1])
+    asked = [last] if len(kept) == 1 else [first, *kept[1:-1], last]
+    return text if asked == pieces else " ".join([capitalise(asked[0]), *asked[1:]])
 
 
 _OPENERS = re.compile(
