@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rag_cover.coverage.result import CoverageResult
-from rag_cover.questions import RoleSource
+from rag_cover.english.clauses import asks_several
+from rag_cover.questions import Role, RoleSource
 
 __all__ = ["declines_in_words", "in_words", "notes_on_sub_questions"]
 
@@ -15,6 +16,8 @@ def notes_on_sub_questions(result: CoverageResult) -> list[str]:
     found = [f"{what} made by {in_words(made_by)}"] if made_by != "given" else []
     typed = "weighed" if result.on_nuggets else "typed"
     found += [f"{what} {typed} by {in_words(source)}" for source in sorted(typed_by - {"given"})]
+    if made_by == "rules" and any(each.role is Role.CORE and asks_several(each.text) for each in result.sub_questions):
+        found.append("several things are asked that rules do not split: an answer to one of them counts as an answer to all")
     if result.prompt_assumed and any(each.chunks for each in result.sub_questions):
         found.append("prompt unknown, taken to be the last step's context")
     if any(each.role is None for each in result.sub_questions):

@@ -15,7 +15,7 @@ from rag_cover.english.pronouns import refers, resolve_pronouns
 from rag_cover.english.words import content_words
 from rag_cover.short_forms import capitalise
 
-__all__ = ["DEGREES", "asks", "holds_several", "is_one_sentence", "questions_in"]
+__all__ = ["DEGREES", "asks", "asks_several", "holds_several", "is_one_sentence", "questions_in"]
 
 _SHORTEST = 3  # words of a clause that may stand alone
 _PAIR = 2
@@ -142,6 +142,15 @@ def _needs_context(question: str) -> bool:
 def holds_several(question: str) -> bool:
     """Check whether a question that could not be split asks several things all the same."""
     return bool(_AND_ASKS.search(question) or _END.search(question.rstrip(f" {MARKS}")))
+
+
+def asks_several(question: str) -> bool:
+    """Check whether a question asks several things in so many words.
+
+    >>> asks_several("Is it far, and what do they charge?"), asks_several("It broke. What can I do?")
+    (True, False)
+    """
+    return bool(_AND_ASKS.search(question)) or sum(question.count(mark) for mark in MARKS) > 1
 
 
 def is_one_sentence(text: str) -> bool:

@@ -57,8 +57,8 @@ def test_rules_split_offline(command: Callable[..., Any], questions: Path) -> No
     sky, grass = read_traces("decomposed.jsonl")
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout == (
-        "2 questions: 0 split into several sub-questions, 1 left whole (one thing is asked, or the parts would not stand "
-        "alone), 1 kept with the sub-questions of the file (--again replaces them). Written to decomposed.jsonl.\n"
+        "2 questions: 0 split into several sub-questions, 1 left whole (they ask one thing, or several that rules do not "
+        "split), 1 kept with the sub-questions of the file (--again replaces them). Written to decomposed.jsonl.\n"
         "Next: rag-cover evaluate decomposed.jsonl\n"
     )
     assert sky.sub_questions is not None

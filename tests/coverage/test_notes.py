@@ -33,3 +33,10 @@ def result(made_by: str, *typed_by: str | None) -> CoverageResult:
 )
 def test_notes_say_who_made_and_who_typed(coverage: CoverageResult, notes: list[str]) -> None:
     assert notes_on_sub_questions(coverage) == notes
+
+
+def test_a_question_that_rules_could_not_split_is_noted() -> None:
+    whole = SubQuestionCoverage("Is it far, and what do they charge?", Role.CORE, "rules")
+    coverage = CoverageResult((whole,), (), 0.5, None, prompt_assumed=False, decomposed_by="rules")
+
+    assert any("several things are asked" in note for note in notes_on_sub_questions(coverage))

@@ -196,7 +196,7 @@ def _count_parts(work: _Work) -> str:
     several = sum(count > 1 for count in parts)
     found = [f"{several:,} split into several sub-questions"]
     if whole := len(parts) - several:
-        found.append(f"{whole:,} left whole (one thing is asked, or the parts would not stand alone)")
+        found.append(f"{whole:,} left whole (they ask one thing, or several that rules do not split)")
     if kept := len(work.traces) - len(work.wanted):
         found.append(f"{kept:,} kept with the sub-questions of the file (--again replaces them)")
     return f"{format_count(len(work.traces), 'question')}: {', '.join(found)}."
