@@ -47,10 +47,11 @@ _AND_ASKS = re.compile(
         |{_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their))\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_ANY_AUXILIARY = rf"(?:{_AUXILIARY}|may|might|must)"
 _BEGINS = rf"""(?=(?:{one_of(QUESTION_WORDS - {"whose"})}
-    |{_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their|my|your))\b)"""
+    |{_ANY_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their|my|your))\b)"""
 _DIRECT = re.compile(
-    rf"""(?:(?:when|where|why|who|(?:what|which|how)(?:\ (?!{_STATED})\w+){{0,2}}?)\ )?{_AUXILIARY}\b(?!['’]t)""",
+    rf"""(?:(?:when|where|why|who|(?:what|which|how)(?:\ (?!{_STATED})\w+){{0,2}}?)\ )?{_ANY_AUXILIARY}\b(?!['’]t)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _WHO = re.compile(r"(?:who|which)\b", re.IGNORECASE)
@@ -58,7 +59,7 @@ _GOES_ON = re.compile(rf"{_AUXILIARY}\ \w+(?:ing|ed)\b", re.IGNORECASE)
 """What says more of who: "who had conquered it, and was travelling through it"."""
 _LISTED = re.compile(
     rf",?\ (?:and|but)\ (?:also\ )?{_BEGINS}|,\ {_BEGINS}"
-    rf"|,\ and\ (?={_AUXILIARY}\ (?!so\b|also\b|not\b|then\b))",
+    rf"|,\ (?:and\ )?(?={_ANY_AUXILIARY}\ (?!so\b|also\b|not\b|then\b))",
     re.VERBOSE | re.IGNORECASE,
 )
 """Where the questions of a list begin: "what is it, who made it, and is it free"."""
@@ -168,12 +169,12 @@ def asks(text: str) -> bool:
 
 
 def _listed(piece: str) -> list[str]:
-    """Split a list of at least three questions; a comma that begins none may be that of a relative clause."""
+    """Split a list of questions; a comma that begins none may be that of a relative clause."""
     listed = _LISTED.split(piece)
-    begins = _ASKS if len(listed) > _PAIR else _DIRECT
     if len(listed) == _PAIR and _WHO.match(listed[0]) and _GOES_ON.match(listed[1]):
         return []
-    is_list = len(listed) >= _PAIR and all(map(begins.match, listed)) and not any("," in each for each in listed)
+    begin = all(_DIRECT.match(each) or (len(listed) > _PAIR and _ASKS.match(each)) for each in listed)
+    is_list = len(listed) >= _PAIR and begin and not any("," in each for each in listed)
     return listed if is_list and _stand_alone(listed) else []
 
 
