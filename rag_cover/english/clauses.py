@@ -29,11 +29,11 @@ _ALSO = re.compile(
     re.IGNORECASE,
 )
 """How a further question begins after the first."""
-_BULLET = re.compile(r"^(?:\d+[.)]|[-*•])\s+(?=\S)")
+_BULLET = re.compile(r"^(?:\d+[.)]|[-*•])(?:\s+|$)")
 _SPACES = re.compile(r"[ \t]+")
 _AUXILIARY = one_of(YES_NO_OPENERS)
 _ASKS = re.compile(
-    rf"(?:(?:in|to|for|by|on|at)\ )?(?:{one_of(QUESTION_WORDS)}|{_AUXILIARY}|isn't|aren't|don't|doesn't)\b",
+    rf"(?:(?:in|to|for|by|on|at)\ )?(?:{one_of(QUESTION_WORDS)}|{_AUXILIARY}|isn't|aren't|don't|doesn't|am\ i)\b",
     re.VERBOSE | re.IGNORECASE,
 )
 _DIRECTLY = re.compile(rf"{_AUXILIARY}\b", re.IGNORECASE)
@@ -41,13 +41,13 @@ DEGREES = "to|many|much|long|often|far|old|big|deep|tall|high|fast|heavy|wide|ho
 _STATED = "(?:the|a|an|my|our|your|his|her|its|their|this|these|those|he|she|it|they|we|i|you)\\b"
 """What makes "what" a conjunction: "what the government should do"."""
 _AND_ASKS = re.compile(
-    rf""",?\s+(?:and|but|plus),?\s+(?:also\s+|if\ (?:so|yes|not|no),?\s+)?(?=(?:
+    rf"""(?:,?\s+(?:and|but|plus),?|\s/)\s+(?:also\s+|if\ (?:so|yes|not|no),?\s+)?(?=(?:
         (?:in|to|for|by|on|at|during|from|until|within|with|under)\ (?:which|what|when|where|how\ (?:{DEGREES}))
         |(?:when|where|why)\ {_AUXILIARY}|what(?!\ {_STATED})|who|which|how\ (?:{_AUXILIARY}|{DEGREES})
         |{_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their))\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ANY_AUXILIARY = rf"(?:{_AUXILIARY}|may|might|must)"
+_ANY_AUXILIARY = rf"(?:{_AUXILIARY}|may|might|must|am(?=\ i\b))"
 _BEGINS = rf"""(?=(?:{one_of(QUESTION_WORDS - {"whose"})}
     |{_ANY_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their|my|your))\b)"""
 _DIRECT = re.compile(
@@ -70,6 +70,7 @@ _TOPIC = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """What several questions are about: "The tent: how big is it, and is it waterproof?"."""
+_OF_ONESELF = re.compile(r"am i\b", re.IGNORECASE)
 _LONGEST_CONTEXT = 25  # words that are said again with each question
 _MEANS_WHAT_WAS_SAID = re.compile(rf"\b{_AUXILIARY}\ (?:that|this|these|those)\b", re.VERBOSE | re.IGNORECASE)
 """In a question after a sentence: what that sentence says."""
@@ -89,7 +90,7 @@ def questions_in(text: str) -> list[str]:
     """
     whole = " ".join(text.split())
     pieces = [" ".join(piece.split()) for piece in _END.split(_SPACES.sub(" ", text.strip())) if piece.strip()]
-    pieces = [_BULLET.sub("", piece) for piece in pieces]
+    pieces = [bare for piece in pieces if (bare := _BULLET.sub("", piece))]
     pieces = [*pieces[:1], *(_ALSO.sub("", piece) for piece in pieces[1:])]
     if len(pieces) == 1 and (questions := _after_topic(pieces[0])):
         return questions
@@ -137,7 +138,7 @@ def _is_short(said: str) -> bool:
 def _needs_context(question: str) -> bool:
     """Check whether a question after a sentence asks about what that sentence says: "What can I do?"."""
     is_bare = len(question.split()) < _SHORTEST or len(content_words(question)) <= 1
-    return is_bare or _MEANS_WHAT_WAS_SAID.search(question) is not None
+    return is_bare or _OF_ONESELF.match(question) is not None or _MEANS_WHAT_WAS_SAID.search(question) is not None
 
 
 def holds_several(question: str) -> bool:

@@ -131,6 +131,11 @@ _ABOUT = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _HOW_TO = re.compile(r"^how to ", re.IGNORECASE)
+_WHICH = re.compile(
+    r"(?:which|what)\ (?P<x>[a-z-]+(?:\ [a-z-]+)?)\ (?:do|should|can|must|may)\ (?:i|we|you)\ \w+\W*$",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What somebody is to choose: "which program do I need"."""
 _IS_THERE = re.compile(rf"{one_of(BE)}\ there\ (?:any\ )?(?P<x>[^{MARKS}]+)", re.IGNORECASE)
 _IS = re.compile(r"^(what|who|where|when|how)['’]s ", re.IGNORECASE)
 _PERSONAL = re.compile(
@@ -326,8 +331,9 @@ def _without_predicate(text: str, question: str) -> str:
 
 def _subject(question: str) -> str | None:
     """Find what a question is about: what follows its auxiliary, or the object of "who wrote …"."""
-    if (there := _IS_THERE.fullmatch(question.rstrip(f" {MARKS}"))) is not None:
-        return there["x"] if is_noun_phrase(there["x"]) else None
+    if (named := _IS_THERE.fullmatch(question.rstrip(f" {MARKS}")) or _WHICH.match(question)) is not None:
+        thing = named["x"] if named.re is _IS_THERE else f"the {named['x']}"
+        return thing if is_noun_phrase(thing) else None
     match = _ABOUT.match(_IS.sub(r"\1 is ", _HOW_TO.sub("how do I ", question)))
     if match is None:
         return None
