@@ -77,7 +77,9 @@ _MEANS_WHAT_WAS_SAID = re.compile(rf"\b{_AUXILIARY}\ (?:that|this|these|those)\b
 
 
 def questions_in(text: str) -> list[str]:
-    """Split a text into questions that stand on their own; the whole text where they would not.
+    """Split a text into questions that stand on their own; two that would not stay together.
+
+    Of three or more that follow one another, a pronoun whose meaning no rule can tell stays.
 
     >>> questions_in("What is RAG and how does it work?")
     ['What is RAG', 'how does RAG work?']
@@ -107,6 +109,8 @@ def questions_in(text: str) -> list[str]:
             break
         if standing := resolve_pronouns(questions, context=context):
             return standing
+    if not context and len(listed) > _PAIR:  # a pronoun is left: of three questions or more, a whole would tell least
+        return listed
     return _in_context(pieces, others, listed) or ([whole] if whole else [])
 
 
