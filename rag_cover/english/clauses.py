@@ -33,7 +33,7 @@ _BULLET = re.compile(r"^(?:\d+[.)]|[-*•])(?:\s+|$)")
 _SPACES = re.compile(r"[ \t]+")
 _AUXILIARY = one_of(YES_NO_OPENERS)
 _ASKS = re.compile(
-    rf"(?:(?:in|to|for|by|on|at)\ )?(?:{one_of(QUESTION_WORDS)}|{_AUXILIARY}|isn't|aren't|don't|doesn't|am\ i)\b",
+    rf"(?:(?:in|to|for|by|on|at|under|from|until|since|with)\ )?(?:{one_of(QUESTION_WORDS)}|{_AUXILIARY}|isn't|aren't|don't|doesn't|am\ i)\b",
     re.VERBOSE | re.IGNORECASE,
 )
 _DIRECTLY = re.compile(rf"{_AUXILIARY}\b", re.IGNORECASE)
@@ -48,7 +48,7 @@ _AND_ASKS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _ANY_AUXILIARY = rf"(?:{_AUXILIARY}|may|might|must|am(?=\ i\b))"
-_BEGINS = rf"""(?=(?:{one_of(QUESTION_WORDS - {"whose"})}
+_BEGINS = rf"""(?=(?:{one_of(QUESTION_WORDS - {"whose"})}|(?:for|by|at|until|since|to|with)\ (?:what|when|how|whom)
     |{_ANY_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their|my|your))\b)"""
 _DIRECT = re.compile(
     rf"""(?:(?:when|where|why|who|(?:what|which|how)(?:\ (?!{_STATED})\w+){{0,2}}?)\ )?{_ANY_AUXILIARY}\b(?!['’]t)""",
@@ -58,19 +58,19 @@ _WHO = re.compile(r"(?:who|which)\b", re.IGNORECASE)
 _GOES_ON = re.compile(rf"{_AUXILIARY}\ \w+(?:ing|ed)\b", re.IGNORECASE)
 """What says more of who: "who had conquered it, and was travelling through it"."""
 _LISTED = re.compile(
-    rf",?\ (?:and|but)\ (?:also\ )?{_BEGINS}|,\ {_BEGINS}"
+    rf",?\ (?:and|but)\ (?:also\ )?{_BEGINS}|,\ {_BEGINS}|,?\ and\ (?=(?:in|to|for|by|on|at|under|from|with)\ (?:which|what)\b)"
     rf"|,\ (?:and\ )?(?={_ANY_AUXILIARY}\ (?!so\b|also\b|not\b|then\b))",
     re.VERBOSE | re.IGNORECASE,
 )
 """Where the questions of a list begin: "what is it, who made it, and is it free"."""
 _TOPIC = re.compile(
-    rf"""(?P<said>(?:i|we|my|our)\b[^,:{MARKS}]*(?=,)|[\w\s"'’-]+(?=:))(?P<by>[,:])\ (?P<asked>(?:
-    (?:what|how|where|who|when|why|which)(?:\ \w+)?\ {_AUXILIARY}|who\ \w+|{_AUXILIARY}\ (?:i|we|you|it|there|they|the|my))\b
-    [^{MARKS}]*[{MARKS}]?)""",
+    rf"""(?P<said>(?:i|we|my|our|in|at|on|for|with|about|regarding)\b[^,:{MARKS}]*(?=,)|[^,.:{MARKS}]+(?=:))(?P<by>[,:])
+    \ (?P<asked>(?:{one_of(QUESTION_WORDS)}|{_ANY_AUXILIARY})\b[^{MARKS}]*[{MARKS}]?)""",
     re.VERBOSE | re.IGNORECASE,
 )
 """What several questions are about: "The tent: how big is it, and is it waterproof?"."""
 _OF_ONESELF = re.compile(r"am i\b", re.IGNORECASE)
+_SAYS = re.compile(r"(?:i|we|my|our)\b", re.IGNORECASE)
 _LONGEST_CONTEXT = 25  # words that are said again with each question
 _MEANS_WHAT_WAS_SAID = re.compile(rf"\b{_AUXILIARY}\ (?:that|this|these|those)\b", re.VERBOSE | re.IGNORECASE)
 """In a question after a sentence: what that sentence says."""
@@ -104,7 +104,7 @@ def questions_in(text: str) -> list[str]:
     context = bool(others)
     listed = [clause for piece in asking for clause in _listed(piece) or _clauses(piece, context=context)]
     clauses = [clause for piece in asking for clause in _clauses(piece, context=context)]
-    for questions in (listed, *([clauses] if clauses != listed and not any(map(refers, clauses[1:])) else [])):
+    for questions in (listed, *([clauses] if len(listed) <= _PAIR and not any(map(refers, clauses[1:])) else [])):
         if context and any(map(_needs_context, questions)):
             break
         if standing := resolve_pronouns(questions, context=context):
@@ -127,12 +127,13 @@ def _after_topic(piece: str) -> list[str]:
     topic = _TOPIC.fullmatch(piece)
     if topic is None or not _is_short(topic["said"]):
         return []
-    questions = _listed(topic["asked"]) or _AND_ASKS.split(topic["asked"])
-    if len(questions) < _PAIR or any(len(each.split()) < _SHORTEST or "," in each for each in questions):
+    listed = _LISTED.split(topic["asked"])
+    questions = listed if len(listed) > _PAIR else _AND_ASKS.split(topic["asked"])
+    if len(questions) < _PAIR or any(len(each.split()) < _PAIR or "," in each for each in questions):
         return []
-    if topic["by"] == ",":
+    if _SAYS.match(topic["said"]) and topic["by"] == ",":
         return [f"{topic['said']}. {capitalise(each)}" for each in questions]
-    return [f"{topic['said']}: {each}" for each in questions]
+    return [f"{topic['said']}{topic['by']} {each}" for each in questions]
 
 
 def _is_short(said: str) -> bool:
@@ -180,7 +181,7 @@ def _listed(piece: str) -> list[str]:
         return []
     begin = all(_DIRECT.match(each) or (len(listed) > _PAIR and _ASKS.match(each)) for each in listed)
     is_list = len(listed) >= _PAIR and begin and not any("," in each for each in listed)
-    return listed if is_list and _stand_alone(listed) else []
+    return listed if is_list and (_stand_alone(listed) or (len(listed) > _PAIR and all(map(_is_long, listed)))) else []
 
 
 def _clauses(piece: str, *, context: bool) -> list[str]:

@@ -43,6 +43,16 @@ SEVERAL = {
     ],
     "What are the opening hours and the prices?": ["What are the opening hours?", "What are the prices?"],
     "Do you have a pool and a gym?": ["Do you have a pool?", "Do you have a gym?"],
+    "Why is the Dead Sea called dead, how salty is it, and may tourists bathe there?": [
+        "Why is the Dead Sea called dead?",
+        "How salty is it?",  # no rule tells what "it" is: better asked like that than all at once
+        "May tourists bathe there?",
+    ],
+    "Who released the model, how many tokens did it see, and under which license is it?": [
+        "Who released the model?",
+        "How many tokens did the model see?",
+        "Under which license is the model?",
+    ],
     "When do you open and close?": ["When do you open?", "When do you close?"],
     "Who wrote Dune and when?": ["Who wrote Dune?", "When was Dune written?"],
     "How to apply for leave and who approves it": ["How to apply for leave?", "Who approves leave?"],
@@ -73,6 +83,12 @@ IN_CONTEXT = {
         "I'm 47. Is it too late to learn Portuguese?",
         "I'm 47. What's the best way?",
     ],
+    "In the lab, who tests the hoods, why is eating forbidden, and where are the kits?": [
+        "In the lab, who tests the hoods?",
+        "In the lab, why is eating forbidden?",
+        "In the lab, where are the kits?",
+    ],
+    "My two years are over. Am I still bound?": ["My two years are over. Am I still bound?"],
     "I have a dog. Which paths are open to walkers?": ["Which paths are open to walkers?"],  # needs nothing of what was said
 }
 
@@ -114,6 +130,7 @@ def test_a_message_is_put_as_the_question_that_it_asks(message: str, question: s
         "What did the union think of the law and what the government should do?",
         "My request timed out, how do I make sure nobody is charged twice?",
         "What did Ada Lovelace, who was a daughter of Lord Byron, write?",
+        "What part of the state, in which the film is set, is Rochester in?",
     ],
 )
 def test_what_may_belong_together_stays_whole(message: str) -> None:
