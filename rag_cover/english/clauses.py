@@ -33,7 +33,8 @@ _BULLET = re.compile(r"^(?:\d+[.)]|[-*•])(?:\s+|$)")
 _SPACES = re.compile(r"[ \t]+")
 _AUXILIARY = one_of(YES_NO_OPENERS)
 _ASKS = re.compile(
-    rf"(?:(?:in|to|for|by|on|at|under|from|until|since|with)\ )?(?:{one_of(QUESTION_WORDS)}|{_AUXILIARY}|isn't|aren't|don't|doesn't|am\ i)\b",
+    rf"""(?:(?:in|to|for|by|on|at|under|from|until|since|with)\ )?
+    (?:{one_of(QUESTION_WORDS)}|{_AUXILIARY}|isn't|aren't|don't|doesn't|am\ i)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 _DIRECTLY = re.compile(rf"{_AUXILIARY}\b", re.IGNORECASE)
