@@ -350,12 +350,15 @@ def _result(case: _Case, bench: Bench, weights: Mapping[Role, float]) -> Coverag
 
 
 def _abstained(case: _Case, bench: Bench) -> Abstention | None:
-    """Return whether the answer declines; one that declines each of several sub-questions declines wholly."""
+    """Return whether the answer declines: of several sub-questions, wholly where it declines each, not where it covers each."""
     if (answer := case.answer) is None:
         return None
     said = bench.abstention(answer)
-    if said == "partly" and len(case.facets) > 1 and all(bench.verdict(answer, facet).refused for facet in case.facets):
-        return "wholly"
+    if said == "partly" and len(case.facets) > 1:
+        if all(bench.covers(answer, facet) for facet in case.facets):
+            return "no"
+        if all(bench.verdict(answer, facet).refused for facet in case.facets):
+            return "wholly"
     return said
 
 

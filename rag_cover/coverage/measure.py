@@ -136,7 +136,7 @@ class CoverageMeasure:
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer, retrieval steps or a prompt",)
     required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer",)
     optional_models: ClassVar[tuple[ModelKind, ...]] = ("locator", "decomposer", "embedder", "abstention", "nuggets", "corpus")
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     result_type: ClassVar[type[CoverageResult]] = CoverageResult
     metrics: ClassVar[tuple[SummaryMetric[CoverageResult], ...]] = (
         *_PAPER_METRICS,

@@ -594,6 +594,16 @@ def test_an_answer_that_declines_each_of_several_parts_declines_wholly(second: A
     assert result.abstained == told
 
 
+def test_an_answer_that_covers_each_of_several_parts_declines_none() -> None:
+    asked = (SubQuestion("Since when?"), SubQuestion("And where?"))
+    detector = PartRefuser({"Why is the sky blue?": "partly"})
+    scorer = ScriptedScorer(default=0.9)
+
+    (result,) = judge_coverage([trace(BLUE, answer=GRASS, asked=asked)], scorer, abstention=detector)
+
+    assert result.abstained == "no"
+
+
 def test_without_a_detector_nothing_is_said_of_abstention() -> None:
     (result,) = judge_coverage([trace(answer=BLUE)], ScriptedScorer())
 
