@@ -60,6 +60,7 @@ _GOES_ON = re.compile(rf"{_AUXILIARY}\ \w+(?:ing|ed)\b", re.IGNORECASE)
 """What says more of who: "who had conquered it, and was travelling through it"."""
 _LISTED = re.compile(
     rf",?\ (?:and|but)\ (?:also\ )?{_BEGINS}|,\ {_BEGINS}|,?\ and\ (?=(?:in|to|for|by|on|at|under|from|with)\ (?:which|what)\b)"
+    rf"|\ and\ (?={_ANY_AUXILIARY}\ [a-z]+\ (?:\w+ed|\w+able|free|open|possible|necessary)\b)"
     rf"|,\ (?:and\ )?(?={_ANY_AUXILIARY}\ (?!so\b|also\b|not\b|then\b))",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -70,6 +71,8 @@ _TOPIC = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """What several questions are about: "The tent: how big is it, and is it waterproof?"."""
+_FEW = 3
+_FIRST_PERSON = re.compile(r"\b(?:i|we|my|our|me|us)\b", re.IGNORECASE)
 _OF_ONESELF = re.compile(r"am i\b", re.IGNORECASE)
 _SAYS = re.compile(r"(?:i|we|my|our)\b", re.IGNORECASE)
 _LONGEST_CONTEXT = 25  # words that are said again with each question
@@ -106,7 +109,7 @@ def questions_in(text: str) -> list[str]:
     listed = [clause for piece in asking for clause in _listed(piece) or _clauses(piece, context=context)]
     clauses = [clause for piece in asking for clause in _clauses(piece, context=context)]
     for questions in (listed, *([clauses] if len(listed) <= _PAIR and not any(map(refers, clauses[1:])) else [])):
-        if context and any(map(_needs_context, questions)):
+        if context and any(_needs_context(each, " ".join(others)) for each in questions):
             break
         if standing := resolve_pronouns(questions, context=context):
             return standing
@@ -117,7 +120,7 @@ def questions_in(text: str) -> list[str]:
 
 def _in_context(pieces: Sequence[str], others: Sequence[str], questions: Sequence[str]) -> list[str]:
     """Put what is said before several questions before each of them; nothing where that is long, or not all they need."""
-    said, asked = " ".join(f"{capitalise(each.rstrip('.'))}." for each in others), pieces[len(others) :]
+    said, asked = " ".join(capitalise(each if each[-1] in ".:!" else f"{each}.") for each in others), pieces[len(others) :]
     is_before = len(others) > 0 and pieces[: len(others)] == others and all(piece[-1:] in [*MARKS] for piece in asked)
     stand = len(questions) > 1 and all(len(each.split()) >= _SHORTEST for each in questions)
     return [f"{said} {capitalise(each)}" for each in questions] if is_before and stand and _is_short(said) else []
@@ -141,9 +144,10 @@ def _is_short(said: str) -> bool:
     return len(said.split()) <= _LONGEST_CONTEXT
 
 
-def _needs_context(question: str) -> bool:
+def _needs_context(question: str, said: str) -> bool:
     """Check whether a question after a sentence asks about what that sentence says: "What can I do?"."""
-    is_bare = len(question.split()) < _SHORTEST or len(content_words(question)) <= 1
+    least = _FEW if _FIRST_PERSON.search(question) and _FIRST_PERSON.search(said) else 1
+    is_bare = len(question.split()) < _SHORTEST or len(content_words(question)) <= least
     return is_bare or _OF_ONESELF.match(question) is not None or _MEANS_WHAT_WAS_SAID.search(question) is not None
 
 

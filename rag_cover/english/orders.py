@@ -48,7 +48,9 @@ _ATTRIBUTES = re.compile(
 )
 """Several properties of one thing: "the price and the warranty of the X200"."""
 _ASKED_FOR = re.compile(
-    r"(?:please\ )?(?:name|list|give|tell|show|state|find|recommend|suggest)\b(?!\ of\b)", re.VERBOSE | re.IGNORECASE
+    r"""(?:please\ )?(?:name|list|give|tell|show|state|find|recommend|suggest|cancel|change|update|reset|turn|delete|remove|add|book
+    |send|resend|confirm|call|help|connect|transfer|activate|stop|block|renew|order|print|translate|write)\b(?!\ of\b)""",
+    re.VERBOSE | re.IGNORECASE,
 )
 _VERSUS = re.compile(
     r"(?P<order>compare\ )?(?P<x>[^?]+?)\ (?:vs\.?|versus|(?(order)(?:and|with|to)|vs))\ (?P<y>[^?]+)",
@@ -74,6 +76,7 @@ _TROUBLE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Trouble that somebody wants help with: "my laptop won't start", "vpn not working"."""
+_SENDS_ONE = re.compile(r"(?:please\ )?send\ (?:me|us)\ an?\b", re.VERBOSE | re.IGNORECASE)
 _STEPS = re.compile(
     r"(?:the\ )?(?P<x>(?:steps|ways|reasons|instructions|tips|requirements|documents\ needed)\ (?:to|for)\ \w[^?]*)",
     re.VERBOSE | re.IGNORECASE,
@@ -137,7 +140,7 @@ def _rephrase_list(text: str) -> str | None:
         return f"which {which['x']} do {which['who']} {which['do']}"
     if through := _THROUGH.fullmatch(text):
         return f"what are the steps for {through['x']}"
-    if listed := _LISTS.fullmatch(text):
+    if (listed := _LISTS.fullmatch(text)) and not _SENDS_ONE.match(text):
         has_several = _ATTRIBUTES.fullmatch(listed["x"]) is not None
         if has_several or _is_plain_phrase(listed["x"]):
             return f"what {'are' if has_several or is_plural(listed['x']) else 'is'} {listed['x']}"

@@ -132,10 +132,14 @@ _ABOUT = re.compile(
 )
 _HOW_TO = re.compile(r"^how to ", re.IGNORECASE)
 _WHICH = re.compile(
-    r"(?:which|what)\ (?P<x>[a-z-]+(?:\ [a-z-]+)?)\ (?:do|should|can|must|may)\ (?:i|we|you)\ \w+\W*$",
+    r"""(?:which|what)\ (?P<x>[a-z-]+(?:\ [a-z-]+)?)\ (?:do|should|can|must|may)\ (?:i|we|you)\ \w+
+    (?:\ (?:for|in|at|to|on)\ .+)?\W*$""",
     re.VERBOSE | re.IGNORECASE,
 )
 """What somebody is to choose: "which program do I need"."""
+_PLACED = re.compile(rf"\ {one_of(SIMPLE_PREPOSITIONS - {'of', 'for'})}\ ")
+_WHERE_TO = re.compile(r"\ (?:to|into|onto|in\ stock)\b")
+_PARTICLES = frozenset({"up", "off", "out", "in", "on", "down", "over", "back", "away"})
 _IS_THERE = re.compile(rf"{one_of(BE)}\ there\ (?:any\ )?(?P<x>[^{MARKS}]+)", re.IGNORECASE)
 _IS = re.compile(r"^(what|who|where|when|how)['’]s ", re.IGNORECASE)
 _PERSONAL = re.compile(
@@ -332,13 +336,14 @@ def _without_predicate(text: str, question: str) -> str:
 def _subject(question: str) -> str | None:
     """Find what a question is about: what follows its auxiliary, or the object of "who wrote …"."""
     if (named := _IS_THERE.fullmatch(question.rstrip(f" {MARKS}")) or _WHICH.match(question)) is not None:
-        thing = named["x"] if named.re is _IS_THERE else f"the {named['x']}"
+        thing = _PLACED.split(named["x"])[0] if named.re is _IS_THERE else f"the {named['x']}"
         return thing if is_noun_phrase(thing) else None
     match = _ABOUT.match(_IS.sub(r"\1 is ", _HOW_TO.sub("how do I ", question)))
     if match is None:
         return None
     if (personal := _PERSONAL.fullmatch((match["rest"] or "").strip())) is not None:
-        return personal["object"] if is_noun_phrase(personal["object"]) else None
+        thing = _WHERE_TO.split(personal["object"])[0]
+        return thing if is_noun_phrase(thing) and thing not in _PARTICLES else None
     if match["do"] and (subject := subject_in(match["rest"])):  # "do heat pumps work": of a clause, its subject
         return subject
     found = _PREPOSITION.sub("", (match["object"] or match["rest"]).strip())

@@ -47,6 +47,8 @@ _TURNS = (
     "|ok|okay|k|great|perfect|cool|nice|good|fine|awesome|excellent|wonderful|super|lovely|alright|all right|sure|right"
     "|lol|haha|got it|understood|i see|makes sense|that['’]?s (?:all|it)|that(?: really)? helps|that helped|very helpful"
     "|yes|yep|yeah|no|nope|nah"
+    "|that (?:fixed|worked|did|solved|sorted)(?: it)?|(?:i )?hope you(?:['’]re| are) (?:well|ok|fine)"
+    "|have a (?:nice|good|great|lovely) (?:day|evening|weekend|one|time)"
 )
 _PADDING = (
     "there|again|all|everyone|team|you|so much|very much|a lot|a bunch|please|for (?:your|the|all your) help|for now|then|later"
