@@ -48,8 +48,8 @@ _ATTRIBUTES = re.compile(
 )
 """Several properties of one thing: "the price and the warranty of the X200"."""
 _ASKED_FOR = re.compile(
-    r"""(?:please\ )?(?:name|list|give|tell|show|state|find|recommend|suggest|cancel|change|update|reset|turn|delete|remove|add|book
-    |send|resend|confirm|call|help|connect|transfer|activate|stop|block|renew|order|print|translate|write)\b(?!\ of\b)""",
+    r"""(?:please\ )?(?:name|list|give|tell|show|state|find|recommend|suggest|cancel|change|update|reset|turn|delete|remove|add
+    |book|send|resend|confirm|call|help|connect|transfer|activate|stop|block|renew|order|print|translate|write)\b(?!\ of\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _VERSUS = re.compile(
