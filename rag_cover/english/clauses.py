@@ -22,7 +22,7 @@ _PAIR = 2
 _TITLES = (
     r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMt\.)(?<!\bProf\.)(?<!\bvs\.)(?<!\bNo\.)(?<!\b[A-Z]\.)"
 )
-_END = re.compile(rf"(?<=[{MARKS}])\s*|;\s+|(?<=[.!]){_TITLES}\s+(?=[A-Z])|\s*\n\s*")
+_END = re.compile(rf"(?<=[{MARKS}])\s*|;\s+|(?<=[.!]){_TITLES}\s+(?=[A-Z])|(?<!\s)\s*\n\s*")
 _ALSO = re.compile(
     r"^(?:(?:also|and(?: also)?|plus|additionally|besides|lastly|finally|secondly|oh|by the way|btw|if (?:so|yes|not|no)"
     r"|(?:another|one more|a further) (?:question|thing))[,:]? )+(?=[\w'’]+ [\w'’]+ )",

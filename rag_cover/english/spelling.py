@@ -21,14 +21,18 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<=[a-z] )ur(?= [a-z])"), "your"),
     (re.compile(r"\b(?:pls|plz)\b"), "please"),
 )
+_SPACES = re.compile(r"[ \t]{2,}")
 
 
 def spell_out(text: str) -> str:
-    """Write the short spellings of a chat in full; a name such as "R", "U-Bahn" or "Callow & Finch" stays as it is.
+    """Write the short spellings of a chat in full, and one space for several.
+
+    A name such as "R", "U-Bahn" or "Callow & Finch" stays as it is.
 
     >>> spell_out("whats the wifi password & how do u connect"), spell_out("How do I plot in R?")
     ("what's the wifi password and how do you connect", 'How do I plot in R?')
     """
+    text = _SPACES.sub(" ", text)
     for form, spelt in _FORMS:
         text = form.sub(spelt, text)
     return text

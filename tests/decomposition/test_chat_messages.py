@@ -158,3 +158,7 @@ def test_a_message_that_asks_nothing_has_no_questions(message: str) -> None:
 )
 def test_names_are_no_short_spellings(text: str) -> None:
     assert spell_out(text) == text
+
+
+def test_spaces_in_a_row_count_as_one() -> None:
+    assert asked(f"what{' ' * 100_000}is the\t \tprice") == ["What is the price?"]
