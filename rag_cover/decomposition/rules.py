@@ -166,7 +166,7 @@ def _items(question: str) -> list[str]:
     ):
         bare = [name.removeprefix("the ") for name in names]
         return [question_about(f"the {name} {match['of']} {match['x']}", head_noun(name)) for name in bare]
-    if (match := _SHARED.fullmatch(question)) and (names := _names(match["list"])):
+    if (match := _SHARED.fullmatch(question)) and " or " not in question and (names := _names(match["list"])):
         return [f"{capitalise(match['ask'])} {name}?" for name in names]
     return []
 

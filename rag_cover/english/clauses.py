@@ -11,7 +11,7 @@ from rag_cover.english.lexicon import (
     YES_NO_OPENERS,
     one_of,
 )
-from rag_cover.english.pronouns import refers, resolve_pronouns
+from rag_cover.english.pronouns import is_elliptic, refers, resolve_pronouns
 from rag_cover.english.words import content_words
 from rag_cover.short_forms import capitalise
 
@@ -81,9 +81,9 @@ _MEANS_WHAT_WAS_SAID = re.compile(rf"\b{_AUXILIARY}\ (?:that|this|these|those)\b
 
 
 def questions_in(text: str) -> list[str]:
-    """Split a text into questions that stand on their own; two that would not stay together.
+    """Split a text into questions that stand on their own; those that leave out what another says stay together.
 
-    Of three or more that follow one another, a pronoun whose meaning no rule can tell stays.
+    A pronoun whose meaning no rule can tell stays as it is.
 
     >>> questions_in("What is RAG and how does it work?")
     ['What is RAG', 'how does RAG work?']
@@ -113,8 +113,8 @@ def questions_in(text: str) -> list[str]:
             break
         if standing := resolve_pronouns(questions, context=context):
             return standing
-    if not context and len(listed) > _PAIR:  # a pronoun is left: of three questions or more, a whole would tell least
-        return listed
+    if not context and (len(listed) > _PAIR or (len(listed) == _PAIR and not is_elliptic(listed[1]) and refers(listed[1]))):
+        return listed  # a pronoun whose meaning no rule tells is left: the whole would be judged worse
     return _in_context(pieces, others, listed) or ([whole] if whole else [])
 
 

@@ -21,7 +21,7 @@ from rag_cover.english.lexicon import (
 from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, subject_in, without_last_verb
 from rag_cover.english.words import content_words, words_of
 
-__all__ = ["refers", "resolve_pronouns"]
+__all__ = ["is_elliptic", "refers", "resolve_pronouns"]
 
 _AUXILIARY = one_of(YES_NO_OPENERS)
 _REFERS = re.compile(r"\b(?-i:(?!IT\b))(?:it|they|them|he|she|him|its|their|his)\b", re.IGNORECASE)
@@ -147,6 +147,11 @@ _PERSONAL = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """What a person does to something: "I care for a pan"."""
+
+
+def is_elliptic(question: str) -> bool:
+    """Return whether a question leaves out what the one before says: "how about x", "which one is best"."""
+    return _ELLIPTIC.search(question) is not None
 
 
 def refers(question: str) -> bool:

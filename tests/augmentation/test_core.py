@@ -102,3 +102,11 @@ def test_without_answers_rules_make_nothing_that_waits_for_one() -> None:
 
     assert texts
     assert all("#" not in text for text in texts)
+
+
+def test_a_part_whose_pronoun_no_rule_tells_is_searched_for_in_the_words_of_the_question() -> None:
+    question = Question("Which rivers meet in Koblenz and how deep are they?")
+
+    found = decompose_question(question, given=None, decomposer=None, generator=None, answers=False)
+
+    assert [each.text for each in found.core] == ["Which rivers meet in Koblenz?", question.text]
