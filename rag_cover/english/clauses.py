@@ -113,9 +113,14 @@ def questions_in(text: str) -> list[str]:
             break
         if standing := resolve_pronouns(questions, context=context):
             return standing
-    if not context and (len(listed) > _PAIR or (len(listed) == _PAIR and not is_elliptic(listed[1]) and refers(listed[1]))):
+    if not context and (len(listed) > _PAIR or (len(listed) == _PAIR and _asks_of_it(listed[1]))):
         return listed  # a pronoun whose meaning no rule tells is left: the whole would be judged worse
     return _in_context(pieces, others, listed) or ([whole] if whole else [])
+
+
+def _asks_of_it(question: str) -> bool:
+    """Check whether a question says what it asks, though not of what: "how deep are they", but not "what can I do about it"."""
+    return refers(question) and not is_elliptic(question) and bool(content_words(question))
 
 
 def _in_context(pieces: Sequence[str], others: Sequence[str], questions: Sequence[str]) -> list[str]:
