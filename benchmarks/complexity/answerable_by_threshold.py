@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.support.answerable import ANSWERED, TAKEN_OUT, UNANSWERED, kept_corpora, probabilities_in
+from benchmarks.support.answerable import ANSWERED, TAKEN_OUT, UNANSWERED, load_corpora, probabilities_in
 from benchmarks.support.tables import arguments, percent, show
 from rag_cover import open_scorer
 from rag_cover.stats.intervals import wilson
@@ -31,7 +31,7 @@ def main() -> None:
     """Run the benchmark."""
     options = arguments(__doc__).parse_args()
     scorer = open_scorer("embedded")
-    kept = kept_corpora("test")[: options.limit]
+    kept = load_corpora("test")[: options.limit]
     best: dict[str, list[float]] = defaultdict(list)
     for row in kept:
         for kind, probability in probabilities_in(row, scorer):

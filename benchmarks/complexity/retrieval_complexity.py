@@ -196,7 +196,9 @@ def _add_probes(table: Table, source: AnswerSource, fingerprint: str) -> None:
         table.add(f"probability, {reading}", source, scores=regressed(columns, table.probe, table.seed))
     for constraints in get_args(Constraints):
         if shipped := calibration_for(fingerprint, source, constraints):
-            said = np.array([_shipped(shipped, *each).is_complex for each in zip(table.probe.asked, evidence, strict=True)])
+            said = np.array(
+                [_decide_as_shipped(shipped, *each).is_complex for each in zip(table.probe.asked, evidence, strict=True)]
+            )
             table.add(f"{constraints}, as shipped", source, said=said)
 
 
@@ -235,12 +237,12 @@ def elsewhere(probe: Probed, name: str, data: Path, judge: str) -> list[Row]:
     return [_shares(name, "its own", hard, own, shipped), _shares(name, facts, hard, strange, shipped)]
 
 
-def _shipped(calibration: Calibration, asked: Asked, found: Evidential) -> ComplexityDecision:
+def _decide_as_shipped(calibration: Calibration, asked: Asked, found: Evidential) -> ComplexityDecision:
     return fit_to_hops(calibration, asked.text).verdict(found)
 
 
 def _shares(name: str, corpus: str, asked: Sequence[Asked], found: Sequence[Evidential], calibration: Calibration) -> Row:
-    verdicts = [_shipped(calibration, *each) for each in zip(asked, found, strict=True)]
+    verdicts = [_decide_as_shipped(calibration, *each) for each in zip(asked, found, strict=True)]
     incomplete = sum(not each.answerable and each.complete is False for each in verdicts)
     answerable = sum(each.answerable for each in verdicts)
     return [name, corpus, *(percent(wilson(count, len(found))) for count in (incomplete, answerable)), str(len(found))]

@@ -34,7 +34,9 @@ def main() -> None:
     """Run the benchmark."""
     options = arguments(__doc__).parse_args()
     messages = [row["question"] for row in lines(TEXTS / "crossed.jsonl") if len(row["subs"]) == ASKED][: options.limit]
-    single = [str(question) for row in lines(TEXTS / "near_questions.jsonl") for question in asked_in(row)][: options.limit]
+    single = [str(question) for row in lines(TEXTS / "near_questions.jsonl") for question in list_questions(row)][
+        : options.limit
+    ]
     ways: dict[str, Callable[[str], int]] = {
         "rules": count_by_rules,
         "cut at commas and 'and'": lambda text: len(_JOINT.split(text)),
@@ -51,7 +53,7 @@ def main() -> None:
     show(title, ["way", "exactly four", "at most four", "mean", "single ones left whole"], rows)
 
 
-def asked_in(row: dict[str, object]) -> list[object]:
+def list_questions(row: dict[str, object]) -> list[object]:
     """List the questions of a row."""
     questions = row["questions"]
     return [each["question"] if isinstance(each, dict) else each for each in questions] if isinstance(questions, list) else []

@@ -13,13 +13,13 @@ from rag_cover.routing.evidence import steps_in
 from rag_cover_embedded.training.authored_examples import TEXTS
 from rag_cover_embedded.training.subjects import FILE, is_kept_from_weights
 
-__all__ = ["ANSWERED", "TAKEN_OUT", "UNANSWERED", "kept_corpora", "probabilities_in"]
+__all__ = ["ANSWERED", "TAKEN_OUT", "UNANSWERED", "load_corpora", "probabilities_in"]
 
 K, MORE = 10, 4
 ANSWERED, TAKEN_OUT, UNANSWERED = "a passage answers it", "that passage taken out", "no passage answers it"
 
 
-def kept_corpora(half: Literal["fit", "test"]) -> list[dict[str, Any]]:
+def load_corpora(half: Literal["fit", "test"]) -> list[dict[str, Any]]:
     """Return every second of the collections that no weights were trained on: those to fit a threshold on, or the others."""
     kept = sorted(
         (row for row in lines(TEXTS / FILE) if is_kept_from_weights(row["domain"])), key=lambda row: str(row["domain"])
@@ -36,12 +36,12 @@ def probabilities_in(row: Mapping[str, Any], scorer: Scorer) -> Iterator[tuple[s
     for each in row["questions"]:
         if steps_in(each["question"]) or (each["partly_by"] and not each["answered_by"]):
             continue
-        for kind, passages in _retrieved(each, retriever):
+        for kind, passages in _retrieve(each, retriever):
             found = complexity_of(each["question"], passages, scorer, references=())
             yield kind, found.max_answer_probability or 0.0
 
 
-def _retrieved(asked: Mapping[str, Any], retriever: Retriever) -> Iterator[tuple[str, Sequence[Passage]]]:
+def _retrieve(asked: Mapping[str, Any], retriever: Retriever) -> Iterator[tuple[str, Sequence[Passage]]]:
     """Retrieve with the answering passages and without; a question whose answering passages are not found counts nowhere."""
     found = list(retriever.retrieve(asked["question"], k=K + MORE))
     if not asked["answered_by"]:

@@ -18,7 +18,7 @@ from typing import get_args
 
 import numpy as np
 
-from benchmarks.support.answerable import ANSWERED, kept_corpora, probabilities_in
+from benchmarks.support.answerable import ANSWERED, load_corpora, probabilities_in
 from benchmarks.support.mixed import stream_of
 from benchmarks.support.multihop import asked_in, corpus_of
 from benchmarks.support.probed import K, completeness_in, probed
@@ -87,7 +87,7 @@ def _single_hop_threshold(data: Path, scorer: Scorer, seed: int) -> float:
     for each in stream_of(data, "train", scorer, limit=STREAMED, seed=seed):
         if each.kind != "easy" and not each.steps.is_nested:
             best[each.corpus, each.demand == "direct"].append(each.complexity.max_answer_probability or 0.0)
-    for row in kept_corpora("fit"):
+    for row in load_corpora("fit"):
         for kind, probability in probabilities_in(row, scorer):
             best["small corpora", kind == ANSWERED].append(probability)
     sets = list(dict.fromkeys(name for name, _ in best))

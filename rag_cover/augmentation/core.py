@@ -78,14 +78,14 @@ def _to_sub_questions(given: Sequence[SubQuestion | str]) -> list[SubQuestion]:
     return [each if isinstance(each, SubQuestion) else SubQuestion(each) for each in given]
 
 
-def _to_search_for(question: Question, found: Decomposed) -> Decomposed:
+def _search_whole_for_pronouns(question: Question, found: Decomposed) -> Decomposed:
     """Put the whole question in the place of parts with a pronoun, whose words alone find nothing: "how deep are they"."""
     texts = dict.fromkeys(question.text if refers(each.text) else each.text for each in found.core)
     return Decomposed(tuple(SubQuestion(text, role=Role.CORE, role_source="rules") for text in texts), found.others)
 
 
 def _by_rules(question: Question, *, answers: bool) -> Decomposed:
-    found = _to_search_for(question, _split_by_role(decompose(question)))
+    found = _search_whole_for_pronouns(question, _split_by_role(decompose(question)))
     steps = hops_of(question.text)
     hops = [step for number, step in enumerate(steps, 1) if answers or not slots_in(step, position=number)]
     if not hops:

@@ -98,7 +98,7 @@ def questions_in(text: str) -> list[str]:
     pieces = [" ".join(piece.split()) for piece in _END.split(_SPACES.sub(" ", text.strip())) if piece.strip()]
     pieces = [bare for piece in pieces if (bare := _BULLET.sub("", piece))]
     pieces = [*pieces[:1], *(_ALSO.sub("", piece) for piece in pieces[1:])]
-    if len(pieces) == 1 and (questions := _after_topic(pieces[0])):
+    if len(pieces) == 1 and (questions := _split_after_topic(pieces[0])):
         return questions
     marked = any(mark in text for mark in MARKS)
     asking = [piece for piece in pieces if _ASKS.match(piece) and not (marked and piece[-1] == "." and _DIRECTLY.match(piece))]
@@ -106,8 +106,8 @@ def questions_in(text: str) -> list[str]:
     if any(piece[-1] in MARKS for piece in others) or any(piece[-1] == "!" for piece in asking):  # a title, or no known form
         return [whole]
     context = bool(others)
-    listed = [clause for piece in asking for clause in _listed(piece) or _clauses(piece, context=context)]
     clauses = [clause for piece in asking for clause in _clauses(piece, context=context)]
+    listed = [clause for piece in asking for clause in _split_list(piece) or _clauses(piece, context=context)]
     for questions in (listed, *([clauses] if len(listed) <= _PAIR and not any(map(refers, clauses[1:])) else [])):
         if context and any(_needs_context(each, " ".join(others)) for each in questions):
             break
@@ -127,11 +127,11 @@ def _in_context(pieces: Sequence[str], others: Sequence[str], questions: Sequenc
     """Put what is said before several questions before each of them; nothing where that is long, or not all they need."""
     said, asked = " ".join(capitalise(each if each[-1] in ".:!" else f"{each}.") for each in others), pieces[len(others) :]
     is_before = len(others) > 0 and pieces[: len(others)] == others and all(piece[-1:] in [*MARKS] for piece in asked)
-    stand = len(questions) > 1 and all(len(each.split()) >= _SHORTEST for each in questions)
+    stand = len(questions) > 1 and all(map(_is_long, questions))
     return [f"{said} {capitalise(each)}" for each in questions] if is_before and stand and _is_short(said) else []
 
 
-def _after_topic(piece: str) -> list[str]:
+def _split_after_topic(piece: str) -> list[str]:
     """Ask each of several questions of what is said before them: "I lost my card, what should I do and who pays?"."""
     topic = _TOPIC.fullmatch(piece)
     if topic is None or not _is_short(topic["said"]):
@@ -152,7 +152,7 @@ def _is_short(said: str) -> bool:
 def _needs_context(question: str, said: str) -> bool:
     """Check whether a question after a sentence asks about what that sentence says: "What can I do?"."""
     least = _FEW if _FIRST_PERSON.search(question) and _FIRST_PERSON.search(said) else 1
-    is_bare = len(question.split()) < _SHORTEST or len(content_words(question)) <= least
+    is_bare = not _is_long(question) or len(content_words(question)) <= least
     return is_bare or _OF_ONESELF.match(question) is not None or _MEANS_WHAT_WAS_SAID.search(question) is not None
 
 
@@ -184,7 +184,7 @@ def asks(text: str) -> bool:
     return bool(_ASKS.match(text))
 
 
-def _listed(piece: str) -> list[str]:
+def _split_list(piece: str) -> list[str]:
     """Split a list of questions; a comma that begins none may be that of a relative clause."""
     listed = _LISTED.split(piece)
     if len(listed) == _PAIR and _WHO.match(listed[0]) and _GOES_ON.match(listed[1]):

@@ -58,7 +58,7 @@ _VERSUS = re.compile(
 )
 _PROS_AND_CONS = re.compile(
     r"(?:the\ )?(?P<both>pros\ (?:and\ )?cons|(?:dis)?advantages\ and\ (?:dis)?advantages)\ (?:of|for)\ (?P<x>.+)"
-    r"|(?P<of>.+?)\ (?P<them>pros\ (?:and\ )?cons)",
+    r"|(?P<of>.+?)\ pros\ (?:and\ )?cons",
     re.VERBOSE | re.IGNORECASE,
 )
 _WHICH = re.compile(

@@ -7,7 +7,7 @@ from rag_cover.english.spelling import spell_out
 from rag_cover.questions import Role
 
 
-def asked(message: str) -> list[str]:
+def ask(message: str) -> list[str]:
     return [each.text for each in decompose_by_rules(message, most=12) if each.role is Role.CORE]
 
 
@@ -70,7 +70,7 @@ SEVERAL = {
 
 @pytest.mark.parametrize(("message", "questions"), SEVERAL.items())
 def test_each_question_of_a_message_is_asked(message: str, questions: list[str]) -> None:
-    assert asked(message) == questions
+    assert ask(message) == questions
 
 
 IN_CONTEXT = {
@@ -102,7 +102,7 @@ IN_CONTEXT = {
 
 @pytest.mark.parametrize(("message", "questions"), IN_CONTEXT.items())
 def test_what_is_said_first_stands_before_the_questions_that_need_it(message: str, questions: list[str]) -> None:
-    assert asked(message) == questions
+    assert ask(message) == questions
 
 
 REPHRASED = {
@@ -126,7 +126,7 @@ REPHRASED = {
 
 @pytest.mark.parametrize(("message", "question"), REPHRASED.items())
 def test_a_message_is_put_as_the_question_that_it_asks(message: str, question: str) -> None:
-    assert asked(message) == [question]
+    assert ask(message) == [question]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_message_is_put_as_the_question_that_it_asks(message: str, question: s
     ],
 )
 def test_what_may_belong_together_stays_whole(message: str) -> None:
-    assert asked(message) == [f"{message.rstrip('.?')}?"]
+    assert ask(message) == [f"{message.rstrip('.?')}?"]
 
 
 @pytest.mark.parametrize(
@@ -161,4 +161,4 @@ def test_names_are_no_short_spellings(text: str) -> None:
 
 
 def test_spaces_in_a_row_count_as_one() -> None:
-    assert asked(f"what{' ' * 100_000}is the\t \tprice") == ["What is the price?"]
+    assert ask(f"what{' ' * 100_000}is the\t \tprice") == ["What is the price?"]
